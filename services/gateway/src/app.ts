@@ -10,7 +10,7 @@ import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { createAdminApi } from './admin/admin-api.ts';
-import { authorizeBy } from './admin/http/authorize.ts';
+import { authorizeBy } from './admin/http/admin-app.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/keys/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
@@ -22,23 +22,22 @@ import { TraceQueue } from './recording/capture/trace-queue.ts';
 import { WriteMonitor } from './recording/capture/write-monitor.ts';
 import { openClocks, type Clocks } from './storage/clocks.ts';
 import type { GatewayConfig } from './config.ts';
-import { healthReasons } from './admin/diagnostics/health-reasons.ts';
+import { healthReasons } from './admin/diagnostics/service-routes.ts';
 import { createGatewayServer } from './admin/http/gateway-server.ts';
 import { openLimits } from './limits/open-limits.ts';
-import type { SharedLimits } from './limits/requests/open-request-counter.ts';
+import type { SharedLimits } from './limits/open-counters.ts';
 import { openAccessLog, type AccessLog } from './telemetry/access-log.ts';
 import { openObservability, type Observability } from './telemetry/open-observability.ts';
 import { serveScrape } from './telemetry/serve-scrape.ts';
 import { pathRedactor } from '@vitrine/privacy/path-redactor';
-import { openPlans } from './limits/plans/open-plans.ts';
+import { openPlans } from './limits/plans/follow-plans.ts';
 import { openRequestGuard } from './proxy/privacy/request-guard.ts';
 import { Deadlines } from './proxy/exchange/deadlines.ts';
 import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/exchange/forwarded-headers.ts';
 import { openRoutes } from './proxy/routing/open-routes.ts';
 import { routeUnder } from './proxy/routing/request-target.ts';
 import type { ProxyContext } from './proxy/exchange/proxy-context.ts';
-import { createProxy } from './proxy/proxy.ts';
-import { createUnparsedHandler } from './proxy/unparsed-request.ts';
+import { createProxy, createUnparsedHandler } from './proxy/proxy.ts';
 import { UpstreamErrorLog } from './proxy/exchange/upstream-error-log.ts';
 import { postgresOptions } from './storage/storage-settings.ts';
 
@@ -72,26 +71,37 @@ interface StartupResources {
   readonly stop: ReturnType<typeof shutdownSteps>;
 }
 
+/** What the parts of the gateway are made with. */
+interface GatewayParts extends StartupResources {
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  readonly clocks: Clocks;
+  readonly collectYoung: () => void;
+  readonly sharedLimits: SharedLimits | undefined;
+  readonly observability: Observability;
+}
+
 /** Puts the gateway together around its open trace store, listens, and resolves with its URL; see `startGateway`. */
 export async function startServer(
-  { privacy, traces, startedAt, opened, stop }: StartupResources,
+  startup: StartupResources,
   config: GatewayConfig,
   logger: Logger,
   { collectYoung = () => {}, ...process }: GatewayOverrides,
 ): Promise<string> {
+  const { privacy, traces, startedAt, opened, stop } = startup;
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
   const sharedLimits = process.sharedLimits ?? (await openSharedLimits(config, opened));
   const clocks = process.clocks ?? (await openClocks(config.storage, sharedLimits?.pool, logger, opened));
   const { clock, steadyClock } = clocks;
-  const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
-  const { limits, limitFigures, budget, writes, queue } = await openPipeline(tools);
+  const parts = { ...startup, config, logger, clocks, collectYoung, sharedLimits, observability };
+  const { limits, limitFigures, budget, writes, queue } = await openPipeline(parts);
 
   const redactPathFor = pathRedactor(privacy);
   const keys = await openKeys(config, logger, { thread: traces.thread, redactPathFor, clock });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
-  if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitFigures()));
+  if (traces.store.driver === 'postgres') observability.metrics?.observePools(() => poolFigures(traces, keys, limitFigures()));
   const auth = await openAuth(config, keys, logger, clocks);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
   const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
@@ -99,7 +109,7 @@ export async function startServer(
   const deadlines = opened.use(new Deadlines(steadyClock));
   const routes = openRoutes(config, opened);
   const shutdown = new AbortController();
-  const context = proxyContext({ ...tools, deadlines, budget, queue, shutdown });
+  const context = proxyContext({ ...parts, deadlines, budget, queue, shutdown });
   const { authenticate, isGatewayKey } = auth;
   const admission = { authenticate, isGatewayKey, gate: limits.gate, trail: keys.trail, anonymousRejections };
   const proxy = createProxy(routes, context, queue, admission);
@@ -129,7 +139,7 @@ export async function startServer(
   );
   const created = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   const { server, connections } = created;
-  observability.observeConnections(connections, config.server.max_connections);
+  observability.metrics?.observeConnections(connections, config.server.max_connections);
   const unparsed = opened.use(new UnparsedLog(logger, (path) => redactPathFor(path, NO_SCOPE)));
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
@@ -149,18 +159,8 @@ function finishRequests(server: HttpServer, idleGraceMs: number, stop: ReturnTyp
 
 /** The limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and
  *  traces that it has not taken are counted and logged. */
-async function openPipeline(of: {
-  readonly config: GatewayConfig;
-  readonly logger: Logger;
-  readonly clocks: Clocks;
-  readonly collectYoung: () => void;
-  readonly sharedLimits: SharedLimits | undefined;
-  readonly observability: Observability;
-  readonly traces: OpenedTraces;
-  readonly opened: AsyncDisposableStack;
-  readonly stop: (name: string, step: () => Promise<unknown>) => void;
-}) {
-  const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = of;
+async function openPipeline(parts: GatewayParts) {
+  const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = parts;
   const { store, thread, publisher } = traces;
   const drops = opened.use(new DropReport(logger, store.driver));
   // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
@@ -177,7 +177,7 @@ async function openPipeline(of: {
   const limits = await openLimits(config, { totals, logger, shared: sharedLimits, plans: plans?.live, ...clocks });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
-  const sink = observability.instrumentSink(thread, store.driver, publisher);
+  const sink = observability.instrumentSink(thread, publisher === undefined ? store.driver : undefined);
   const writes = opened.use(
     new WriteMonitor({ sink, probe: () => (publisher ?? store).probe(), steadyClock: clocks.steadyClock, logger }),
   );
@@ -185,8 +185,8 @@ async function openPipeline(of: {
   const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
-  observability.observeQueue(queue, publisher);
-  if (plans !== undefined) observability.observePlans(() => plans.live.applied.generation);
+  observability.metrics?.observeQueue(queue, publisher);
+  if (plans !== undefined) observability.metrics?.observePlans(() => plans.live.applied.generation);
   const limitFigures = () => ({ ...plans?.poolFigures(), ...(sharedLimits && { limits: sharedLimits.pool.figures() }) });
   return { limits, limitFigures, budget, writes, queue };
 }
@@ -207,19 +207,15 @@ async function openSharedLimits(
   return { pool: opened.use(new PostgresPool({ ...options, maxConnections: LIMIT_CONNECTIONS })) };
 }
 
-function proxyContext(of: {
-  readonly clocks: Clocks;
-  readonly config: GatewayConfig;
-  readonly privacy: PrivacyRules;
-  readonly logger: Logger;
-  readonly observability: Observability;
-  readonly opened: AsyncDisposableStack;
+interface ProxyParts extends GatewayParts {
   readonly deadlines: Deadlines;
   readonly budget: BodyBudget;
   readonly queue: TraceQueue;
   readonly shutdown: AbortController;
-}): ProxyContext {
-  const { config, privacy, logger, clocks, observability, opened, deadlines, budget, queue, shutdown } = of;
+}
+
+function proxyContext(parts: ProxyParts): ProxyContext {
+  const { config, privacy, logger, clocks, observability, opened, deadlines, budget, queue, shutdown } = parts;
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   return {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },

@@ -10,7 +10,7 @@ import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
-import { oldKeyHint } from './config/old-names.ts';
+import { oldKeyHint } from './config/old-settings.ts';
 import { observabilityConfig } from './telemetry/observability-config.ts';
 import { piiConfig } from './proxy/privacy/pii-config.ts';
 

@@ -2,7 +2,6 @@ import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { z } from 'zod';
-import type { Identity } from './identity.ts';
 import { PERMISSIONS, type Permission } from './permission.ts';
 import { effectivePermissions } from './role.ts';
 
@@ -60,9 +59,9 @@ export interface KeyRow extends TokenHash {
   readonly managed_by: string | undefined;
   /** The resource that owns the row, such as `GatewayKey team-a/ci`. */
   readonly managed_resource: string | undefined;
-  /** Of a key whose token is being rotated: accepted already, because it is published next. */
+  /** The next token of a key in rotation. It is accepted before it is published. */
   readonly next?: TokenHash | undefined;
-  /** Of a key whose token was rotated: accepted for a while, because programs get the new one late. */
+  /** The token before the last rotation. It is accepted for a while, because programs get the new one late. */
   readonly previous?: PreviousToken | undefined;
   /** Higher than that of every earlier change of this key; unique in the store. */
   readonly revision: number;
@@ -94,4 +93,41 @@ export function identityOf({ id, org_id, workspace_id, role, permissions, plan }
 /** The scope of the key's exchanges, as traces carry it. */
 export function keyScope({ id, org_id, workspace_id, role }: KeyRow): ExchangeScope {
   return { org_id, workspace_id, gateway_key_id: id, role };
+}
+
+/** The key of a row that has its columns under the names of `KeyRow`, times in milliseconds, as both stores read it. They keep permissions
+ *  and bytes each in a form of their own. */
+export function storedKeyOf(row: Readonly<Record<string, unknown>>, granted: readonly string[], token_mac: Uint8Array): KeyRow {
+  const text = (column: string) => (typeof row[column] === 'string' ? row[column] : undefined);
+  return {
+    id: text('id') ?? '',
+    org_id: text('org_id') ?? '',
+    workspace_id: text('workspace_id') ?? '',
+    name: text('name'),
+    description: text('description'),
+    created_by: text('created_by'),
+    role: text('role') ?? '',
+    // A later version may store permissions that this one does not know.
+    permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
+    plan: text('plan'),
+    created_at: Number(row['created_at']),
+    last_used_at: row['last_used_at'] === null ? undefined : Number(row['last_used_at']),
+    managed_by: text('managed_by'),
+    managed_resource: text('managed_resource'),
+    pepper_version: Number(row['pepper_version']),
+    token_mac,
+    revision: Number(row['revision']),
+  };
+}
+
+/** The caller that an accepted gateway key identifies: its tenant and the key. Spec: G9.6. */
+export interface Identity {
+  readonly org_id: string;
+  readonly workspace_id: string;
+  readonly key_id: string;
+  readonly role: string;
+  /** Those that the role implies and those granted to the key. */
+  readonly permissions: ReadonlySet<Permission>;
+  /** The plan whose per-key thresholds apply instead of the configured defaults. */
+  readonly plan: string | undefined;
 }

@@ -1,9 +1,9 @@
 import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { PepperProblem, StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
+import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { AuditEvent } from './audit-event.ts';
-import type { AuditLog } from './audit-log.ts';
+import type { AuditEvent, AuditLog } from './audit-log.ts';
 import type { KeyRow } from './gateway-key.ts';
 
 /** A key to create; the store assigns its revision. */
@@ -50,7 +50,7 @@ export type RotateOutcome =
   | { readonly kind: 'rotated'; readonly row: KeyRow }
   | { readonly kind: 'token_taken' | 'not_found' }
   | PepperMismatch;
-/** Nothing is stored by who cannot verify what is stored. */
+/** The caller's peppers cannot verify the stored tokens, so nothing was stored. */
 export interface PepperMismatch {
   readonly kind: 'pepper_mismatch';
   readonly problem: PepperProblem;
@@ -99,3 +99,8 @@ export interface KeyStore {
 
 /** What can be read without changing the store, such as migrating it. */
 export type KeyReader = Pick<KeyStore, 'list' | 'storedPeppers'> & Pick<AuditLog, 'listAudit'>;
+
+export function keyStoreUnavailable(path: string, cause: unknown): Fault {
+  const reason = messageOf(cause);
+  return new Fault('key_store_unavailable', { say: 'gateway key store is unavailable', log: { path, reason }, cause });
+}

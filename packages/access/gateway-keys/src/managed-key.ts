@@ -13,7 +13,7 @@ export interface ManagedKeyFields extends Tenant {
   readonly managed_resource: string;
 }
 
-/** A row as the operator reads it, whoever owns it. */
+/** A row as the operator reads it, with any owner. */
 export interface ManagedKey extends Omit<ManagedKeyFields, 'managed_resource'> {
   readonly id: string;
   readonly managed_resource: string | undefined;
@@ -79,6 +79,6 @@ export interface ManagedKeyRows {
   moveToken(id: string, from: TokenHash, to: TokenOfKey): Promise<boolean>;
   /** False when there was nothing of this resource to revoke. */
   revoke(key: OwnedKey): Promise<boolean>;
-  /** Lets the row go: it can be changed over REST from now on. */
+  /** Ends the resource's ownership: the row can be changed over REST from now on. */
   release(key: OwnedKey): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import { MAX_PLANS } from './plan-document.ts';
 
 /** The channel on which every change of plans and of workspaces' plans is notified. */
 export const PLAN_CHANNEL = 'plans';
-/** Every gateway process holds all of them in memory. */
+/** Every gateway process has all of them in memory. */
 const MAX_WORKSPACE_PLANS = 50_000;
 
 /** Which plan a workspace has. */

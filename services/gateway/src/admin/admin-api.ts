@@ -12,10 +12,8 @@ import type { OpenKeys } from '../auth/keys/open-keys.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { BodyBudget } from '../recording/capture/body-budget.ts';
 import type { TraceQueue } from '../recording/capture/trace-queue.ts';
-import type { HealthReason } from './diagnostics/health-reasons.ts';
-import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
-import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
-import { gatewayServiceRoutes } from './diagnostics/service-routes.ts';
+import { gatewayServiceRoutes, type HealthReason } from './diagnostics/service-routes.ts';
+import { pipelineDiagnostics, pipelineRoutes } from './diagnostics/pipeline-diagnostics.ts';
 import { createAdminApp, type AdminContext } from './http/admin-app.ts';
 import type { OpenedTraces } from '../recording/opened-traces.ts';
 import { VERSION } from '../telemetry/version.ts';
@@ -40,9 +38,7 @@ export function createAdminApi(options: AdminApiOptions): ReturnType<typeof crea
   const diagnose = async () =>
     pipelineDiagnostics(
       {
-        capacity: queue.capacity,
-        depth: queue.depth,
-        counters: queue.counters,
+        queue,
         bodies: budget,
         storeDriver: store.driver,
         rejectionsUnkept: anonymousRejections.rejected,

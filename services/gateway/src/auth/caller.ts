@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_SCOPE, NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { KeyRing } from './keys/key-ring.ts';
-import { ConnectionTokenCache } from './connection-token-cache.ts';
+import { ConnectionTokenCache } from './authenticate.ts';
 
 let ring: KeyRing;
 let verified: string[];

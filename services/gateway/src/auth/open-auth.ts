@@ -1,5 +1,4 @@
 import { PepperCheck } from '@vitrine/credentials/pepper-check';
-import type { PepperProblem } from '@vitrine/credentials/pepper-problem';
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
@@ -8,28 +7,17 @@ import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { Clocks } from '../storage/clocks.ts';
 import type { AuthConfig } from './auth-config.ts';
-import { authenticateBy, allowAll } from './authenticate.ts';
-import type { Authenticate } from './caller.ts';
-import { fileKeyTokens } from './keys/file-keys.ts';
-import { gatewayKeyTest, type IsGatewayKey } from './misplaced-key.ts';
+import { allowAll, authenticateBy } from './authenticate.ts';
+import { fileKeyTokens, type OpenKeys } from './keys/open-keys.ts';
+import { gatewayKeyTest } from './misplaced-key.ts';
 import { KeyRefresh } from './keys/key-refresh.ts';
 import { KeyUses } from './keys/key-uses.ts';
-import type { OpenKeys } from './keys/open-keys.ts';
 
 const AUDIT_RETENTION_MS = 365 * DAY_MS;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
 const LOOK_AT_STORE =
   'look at err and at gateway-keys.db, or the database of storage.dsn; it is tried again: docs/failure-modes.md#key_store_unavailable';
-
-interface OpenAuth extends AsyncDisposable {
-  readonly authenticate: Authenticate;
-  readonly isGatewayKey: IsGatewayKey;
-  /** Whether keys of the store cannot be refreshed at the moment. */
-  readonly isRefreshFailing: () => boolean;
-  /** Why some tokens of the store cannot be verified. */
-  readonly pepperProblem: () => PepperProblem | undefined;
-}
 
 /** Opens authentication as configured; with authentication off that is the retention of audit events alone, because changes of keys and
  *  rejections by pii policy are audited all the same. Faults: `pepper_unusable`, `storage_unusable`. */
@@ -38,7 +26,7 @@ export async function openAuth(
   keys: OpenKeys,
   logger: Logger,
   { clock, steadyClock }: Clocks,
-): Promise<OpenAuth> {
+) {
   await using opened = new AsyncDisposableStack();
   const isStored = auth.enabled && auth.store === 'database';
   const followed = isStored ? await followKeyStore(auth, keys, logger, steadyClock, opened) : undefined;
@@ -53,7 +41,9 @@ export async function openAuth(
   return {
     authenticate,
     isGatewayKey,
+    /** Whether keys of the store cannot be refreshed at the moment. */
     isRefreshFailing: () => followed?.refresh.isFailing ?? false,
+    /** Why some tokens of the store cannot be verified. */
     pepperProblem,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -1,15 +1,18 @@
-/** Admits `limit` a second, and counts those that are not admitted. */
+/** Admits `limit` a second of each key, and counts what is not admitted. Counts at most `maxKeys` keys a second; further keys are not
+ *  admitted. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #clock: () => number;
+  readonly #maxKeys: number;
+  readonly #taken = new Map<string, number>();
   #second = 0;
-  #taken = 0;
   #rejected = 0;
 
   /** `clock`: milliseconds, monotonic. */
-  constructor(limit: number, clock: () => number) {
+  constructor(limit: number, clock: () => number, maxKeys = 1) {
     this.#limit = limit;
     this.#clock = clock;
+    this.#maxKeys = maxKeys;
   }
 
   /** The number that was not admitted so far. */
@@ -17,17 +20,18 @@ export class RateLimiter {
     return this.#rejected;
   }
 
-  take(): boolean {
+  take(key = ''): boolean {
     const second = Math.floor(this.#clock() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#taken = 0;
+      this.#taken.clear();
     }
-    if (this.#taken >= this.#limit) {
+    const taken = this.#taken.get(key) ?? 0;
+    if (taken >= this.#limit || (taken === 0 && this.#taken.size >= this.#maxKeys)) {
       this.#rejected += 1;
       return false;
     }
-    this.#taken += 1;
+    this.#taken.set(key, taken + 1);
     return true;
   }
 }

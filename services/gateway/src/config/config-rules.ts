@@ -1,16 +1,18 @@
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
+import type { Secret } from '@vitrine/config/secret';
+import { kafkaKeyFaults, type KafkaKeys } from '@vitrine/kafka/kafka-config';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { AuthConfig } from '../auth/auth-config.ts';
-import type { GatewayLimits } from '@vitrine/plans/gateway-limits';
+import type { GatewayLimits } from '@vitrine/plans/plan-limits';
 import type { LimitsConfig } from '../limits/limits-config.ts';
-import { storageRules } from './storage-rules.ts';
 
 /** The parts of the configuration that the rules read. */
 type Parts = DeepPartial<{
   server: { port: number };
-  storage: { driver: StoreSummary['driver'] };
+  storage: { driver: StoreSummary['driver']; dsn?: Secret | undefined };
+  queue: { driver: 'memory' | 'kafka' } & KafkaKeys;
   providers: Record<'openai' | 'anthropic', { prefix: string }>;
   observability: { otel: OtelConfig };
   auth: AuthConfig;
@@ -19,7 +21,7 @@ type Parts = DeepPartial<{
 }>;
 
 /** Rules between parts of the configuration. An invalid part is missing here and reported by its schema; the rules check the others.
- *  Spec: G9.3, G9.9. */
+ *  Spec: G9.3, G9.9, G12.8, G12.13. */
 export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[] = [
   scrapePort,
   scrapePath,
@@ -29,7 +31,9 @@ export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[]
   knownPlans,
   uniquePeppers,
   sharedCounters,
-  ...storageRules,
+  dsn,
+  queueDriver,
+  sharedPepper,
 ];
 
 function scrapePort({ observability, server }: Parts): ConfigFault[] {
@@ -99,6 +103,34 @@ function uniquePeppers({ auth }: Parts): ConfigFault[] {
 function sharedCounters({ limits, storage }: Parts): ConfigFault[] {
   if (limits?.counters !== 'shared' || storage?.driver === undefined || storage.driver === 'postgres') return [];
   return [{ path: 'limits.counters', message: `shared needs storage.driver: postgres; it is ${storage.driver}` }];
+}
+
+function dsn({ storage }: Parts): ConfigFault[] {
+  const { driver, dsn: given } = storage ?? {};
+  if (driver === 'postgres' && given === undefined)
+    return [{ path: 'storage.dsn', message: 'must be set, because storage.driver is postgres' }];
+  if (driver === 'sqlite' && given !== undefined)
+    return [{ path: 'storage.dsn', message: 'has no effect, because storage.driver is sqlite: set that to postgres' }];
+  return [];
+}
+
+function queueDriver({ storage, queue }: Parts): ConfigFault[] {
+  if (queue?.driver === 'memory' && (queue.brokers?.length ?? 0) > 0)
+    return [{ path: 'queue.brokers', message: 'has no effect, because queue.driver is memory: set that to kafka' }];
+  if (queue?.driver !== 'kafka') return [];
+  const store =
+    storage?.driver === 'sqlite'
+      ? [{ path: 'queue.driver', message: 'must be memory, because storage.driver is sqlite: trace-writers write to postgres' }]
+      : [];
+  return [...store, ...kafkaKeyFaults('queue', queue)];
+}
+
+/** A pepper that each gateway makes for itself would make the keys of one invalid for the others. */
+function sharedPepper({ storage, auth }: Parts): ConfigFault[] {
+  if (storage?.driver !== 'postgres' || auth?.enabled !== true || auth.store !== 'database') return [];
+  if (auth.peppers === undefined || auth.peppers.length > 0) return [];
+  const message = 'must hold a pepper, because storage.driver is postgres: all gateways have to hash tokens with the same';
+  return [{ path: 'auth.peppers', message }];
 }
 
 function isRepeated(values: readonly unknown[], i: number): boolean {

@@ -1,5 +1,4 @@
-import { gatewayLimits, gatewayScopes, type GatewayLimits } from '@vitrine/plans/gateway-limits';
-import { planName } from '@vitrine/plans/plan-limits';
+import { gatewayLimits, gatewayScopes, planName, type GatewayLimits } from '@vitrine/plans/plan-limits';
 import type { StoreSummary } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 

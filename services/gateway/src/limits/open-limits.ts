@@ -1,15 +1,11 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { LivePlans } from './plans/live-plans.ts';
-import { canHaveDailyLimits } from './can-have-daily-limits.ts';
-import { allowAll, type Gate } from './gate.ts';
-import { ineffectiveLimits } from './ineffective-limits.ts';
-import { openQuotas, type LimitsContext, type QuotaUsage } from './quotas/open-quotas.ts';
-import { openRequestCounter } from './requests/open-request-counter.ts';
+import { canHaveDailyLimits, ineffectiveLimits, ThresholdTable } from './thresholds.ts';
+import { allowAll, UsageGate, type Gate } from './usage-gate.ts';
+import { openQuotas, openRequestCounter, type LimitsContext } from './open-counters.ts';
 import type { QuotaCheck } from './quotas/quota-check.ts';
-import { ThresholdTable } from './thresholds.ts';
-import { UsageGate } from './usage-gate.ts';
 import type { LimitsSettings } from './limits-config.ts';
 
 /** Unknown plans are logged at most this often. */
@@ -19,19 +15,13 @@ const WHY_UNAVAILABLE = 'docs/failure-modes.md#503-gateway-usage-limit-check-una
 /** Without daily limits no quota is checked. */
 const NO_QUOTAS: QuotaCheck = { check: () => 'unavailable' };
 
-interface OpenLimits extends AsyncDisposable {
-  readonly gate: Gate;
-  /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
-  readonly ledger: QuotaUsage | undefined;
-}
-
 /** Opens the usage limits as configured, which follow the changes of live plans. With authentication off nothing is limited, because callers
  *  are unknown; without daily limits the store is never read. A store that cannot be read does not keep the gateway from starting.
  *  Spec: G1.4, G10.3, G10.7. */
 export async function openLimits(
   config: LimitsSettings,
   { plans, ...tools }: Omit<LimitsContext, 'hasDaily'> & { readonly plans?: LivePlans | undefined },
-): Promise<OpenLimits> {
+) {
   const { logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
   if (!config.auth.enabled) return { gate: allowAll, ledger: undefined, [Symbol.asyncDispose]: async () => {} };
@@ -44,7 +34,7 @@ export async function openLimits(
   const daily = canHaveDailyLimits(config) ? await openQuotas(counters, { ...tools, hasDaily }) : undefined;
   const gate = new UsageGate({
     thresholds,
-    quotas: daily?.quotas ?? NO_QUOTAS,
+    quotas: daily?.counter ?? NO_QUOTAS,
     counter: rates.counter,
     clock,
     onUnknownPlan: (identity, plan) => unknownPlans.add('', { identity, plan }),
@@ -61,8 +51,9 @@ export async function openLimits(
     apply();
   }
   return {
-    gate: (identity) => gate.check(identity),
-    ledger: daily?.usage,
+    gate: ((identity) => gate.check(identity)) satisfies Gate,
+    /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
+    ledger: daily?.counter,
     [Symbol.asyncDispose]: async () => {
       if (plans !== undefined) plans.onChange = () => {};
       unknownPlans[Symbol.dispose]();
@@ -72,10 +63,7 @@ export async function openLimits(
   };
 }
 
-interface UnknownPlanUse {
-  readonly identity: Identity;
-  readonly plan: string;
-}
+type UnknownPlanUse = Readonly<{ identity: Identity; plan: string }>;
 
 function unknownPlanLog(logger: Logger, clock: () => number): LogThrottle<UnknownPlanUse> {
   const write = ({ identity: { key_id, org_id, workspace_id }, plan }: UnknownPlanUse, count: number) => {

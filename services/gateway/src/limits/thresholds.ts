@@ -1,9 +1,10 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
-import type { GatewayLimits, ScopeLimits } from '@vitrine/plans/gateway-limits';
+import type { GatewayLimits, ScopeLimits } from '@vitrine/plans/plan-limits';
 import { NO_PLANS, type AppliedPlans } from './plans/live-plans.ts';
+import { hasLivePlans, type LimitsSettings } from './limits-config.ts';
 
-/** The thresholds of one scope; 0 is none. */
+/** The thresholds of one scope. 0 is no limit. */
 export interface Thresholds {
   readonly requestsPerMinute: number;
   readonly tokensPerDay: number;
@@ -100,4 +101,21 @@ function thresholdsOf(limits: ScopeLimits): Thresholds {
     // Every amount above 0 is a limit, however small.
     picoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, picoUsd(max_cost_usd_per_day)) : 0,
   };
+}
+
+/** Whether a key or workspace can have or get a daily limit, so that usage has to be counted while it is written. */
+export function canHaveDailyLimits(config: LimitsSettings): boolean {
+  return config.auth.enabled && (hasLivePlans(config) || new ThresholdTable(config.limits, config.plans).hasDaily);
+}
+
+/** Warnings about configured limits that have no effect, which would otherwise be relied on. */
+export function ineffectiveLimits({ auth, limits, plans, storage }: LimitsSettings): string[] {
+  if (!auth.enabled) return new ThresholdTable(limits, plans).hasAny ? ['limits have no effect while auth.enabled is false'] : [];
+  if (storage.driver === 'postgres') return [];
+  return Object.entries(plans)
+    .filter(([name, plan]) => new ThresholdTable(limits, { [name]: plan }).hasWorkspacePlans)
+    .map(
+      ([name]) =>
+        `plans.${name}.per_workspace has no effect: workspaces have plans in Postgres alone; limits.per_workspace applies to all of them`,
+    );
 }

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { rejectionBody } from '@vitrine/http-api/rejection';
 import { NO_PLANS, type AppliedPlans } from './plans/live-plans.ts';
 import { InMemoryRequestCounter } from './requests/in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection, unknownPlanRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
-import { ProcessQuotas } from './quotas/process-quotas.ts';
 import { QuotaLedger } from './quotas/quota-ledger.ts';
 import type { RateResult, RequestCounter } from './requests/request-counter.ts';
 import { ThresholdTable } from './thresholds.ts';
@@ -58,12 +57,13 @@ async function setUp(
     clock: () => NOON,
     steadyClock: () => time.steady,
     onFailedRead: () => {},
+    settlementWaitMaxMs: waitMaxMs,
   });
   await ledger.read();
   const counter = requestCounter ?? new InMemoryRequestCounter(() => time.steady);
   const gate = new UsageGate({
     thresholds,
-    quotas: new ProcessQuotas(ledger, waitMaxMs),
+    quotas: ledger,
     counter,
     clock: () => NOON,
     onUnknownPlan: (_, plan) => unknownPlans.push(plan),
@@ -242,6 +242,7 @@ describe('when the wall clock is set to another day', () => {
       clock: () => time.now,
       steadyClock: () => 0,
       onFailedRead: () => {},
+      settlementWaitMaxMs: 50,
     });
     const reading = ledger.read();
     reads[0]?.resolve([]);
@@ -250,7 +251,7 @@ describe('when the wall clock is set to another day', () => {
     const counter = new InMemoryRequestCounter(() => 0);
     const gate = new UsageGate({
       thresholds,
-      quotas: new ProcessQuotas(ledger, 50),
+      quotas: ledger,
       counter,
       clock: () => NOON,
       onUnknownPlan: () => {},

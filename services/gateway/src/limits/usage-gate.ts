@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import {
   LIMIT_CHECK_UNAVAILABLE,
@@ -8,9 +8,21 @@ import {
   unknownPlanRejection,
 } from './limit-rejections.ts';
 import type { QuotaCheck, QuotaResult } from './quotas/quota-check.ts';
-import type { RateLimits, RateResult, RequestCounter } from './requests/request-counter.ts';
-import { scopeNames, type ScopeNames } from './scope-names.ts';
+import {
+  scopeNames,
+  type RateLimits,
+  type RateResult,
+  type RequestCounter,
+  type ScopeNames,
+} from './requests/request-counter.ts';
 import { isDaily, type BoundThresholds, type ThresholdTable, type UnknownPlan } from './thresholds.ts';
+
+/** Applies usage limits between authentication and forwarding, once per request of a known caller. Undefined admits the request. A
+ *  promise delays it, must resolve within a bound, and must not reject. */
+export type Gate = (caller: Identity) => Rejection | undefined | Promise<Rejection | undefined>;
+
+/** Admits every request. */
+export const allowAll: Gate = () => undefined;
 
 interface UsageGateOptions {
   readonly thresholds: ThresholdTable;
@@ -18,7 +30,7 @@ interface UsageGateOptions {
   readonly counter: RequestCounter;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Called for every request whose key or workspace has a plan that is in no source of plans. */
+  /** Called for every request whose key or workspace has a plan that does not exist. */
   readonly onUnknownPlan: (identity: Identity, plan: string) => void;
 }
 
@@ -36,7 +48,6 @@ type Decision = Rejection | undefined | Promise<Rejection | undefined>;
  *  shared limits. Spec: G10.3 to G10.6. */
 export class UsageGate {
   readonly #options: UsageGateOptions;
-  readonly #names = new WeakMap<Identity, ScopeNames>();
   #thresholds: ThresholdTable;
   /** The limits of an identity, computed once for these thresholds. */
   #limits = new WeakMap<Identity, BoundLimits>();
@@ -81,22 +92,13 @@ export class UsageGate {
     }
     const { key, workspace } = thresholds;
     const limits: BoundLimits = {
-      names: this.#namesOf(identity),
+      names: scopeNames(identity.org_id, identity.workspace_id, identity.key_id),
       thresholds,
       isDaily: isDaily(key) || isDaily(workspace),
       rates: { key: key.requestsPerMinute, workspace: workspace.requestsPerMinute },
     };
     this.#limits.set(identity, limits);
     return limits;
-  }
-
-  /** Always the same object for one identity: counters find accounts by it. */
-  #namesOf(identity: Identity): ScopeNames {
-    const known = this.#names.get(identity);
-    if (known !== undefined) return known;
-    const names = scopeNames(identity.org_id, identity.workspace_id, identity.key_id);
-    this.#names.set(identity, names);
-    return names;
   }
 }
 

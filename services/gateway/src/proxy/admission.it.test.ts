@@ -15,7 +15,7 @@ import { KeyRing } from '../auth/keys/key-ring.ts';
 import { RateLimiter } from '../auth/rate-limiter.ts';
 import { BodyBudget } from '../recording/capture/body-budget.ts';
 import { TraceQueue } from '../recording/capture/trace-queue.ts';
-import type { Gate } from '../limits/gate.ts';
+import type { Gate } from '../limits/usage-gate.ts';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { rawExchange } from '../testing/raw-exchange.ts';
 import { Deadlines } from './exchange/deadlines.ts';

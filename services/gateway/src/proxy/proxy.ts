@@ -1,5 +1,5 @@
 import type { Provider } from '@vitrine/traces/trace';
-import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import { sendRejection, sendRejectionAndClose } from '@vitrine/http-api/connections/send-rejection';
@@ -12,15 +12,15 @@ import { hasMisplacedKey, KEY_IN_CREDENTIAL, type IsGatewayKey } from '../auth/m
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../recording/capture/trace-queue.ts';
 import { CORRELATION_HEADER, correlationIdOf } from '../telemetry/correlation-id.ts';
-import type { Gate } from '../limits/gate.ts';
+import type { Gate } from '../limits/usage-gate.ts';
 import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 import { Exchange } from './exchange/exchange.ts';
-import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
+import { allowCrossOriginRead, isPreflight, respondToPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './exchange/proxy-context.ts';
 import { providerCredential } from './routing/provider-credential.ts';
 import { rejectedExchange } from './exchange/rejected-exchange.ts';
-import { readTarget } from './routing/request-target.ts';
+import { readTarget, routeUnder, type ProviderRoute } from './routing/request-target.ts';
 
 /** Requests in flight at most; more are rejected with 503. */
 const MAX_IN_FLIGHT = 16_384;
@@ -165,4 +165,25 @@ function audit(
   const denied = () => trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
   if (telemetry === undefined) denied();
   else telemetry.run(denied);
+}
+
+/** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
+ *  nothing is trusted: with authentication on they belong to no tenant, like other anonymous requests, and so many of these
+ *  a second have a trace. Spec: G11.12, G11.13. */
+export function createUnparsedHandler(
+  routes: readonly ProviderRoute[],
+  context: Pick<ProxyContext, 'clock' | 'headers' | 'onEnd'>,
+  { authenticate, anonymousRejections }: Pick<Admission, 'authenticate' | 'anonymousRejections'>,
+): (refused: RefusedMessage) => void {
+  return ({ line, rejection: { status }, correlationId }) => {
+    if (line === undefined) return;
+    const { method, target: url } = line;
+    const provider = routeUnder(url, routes)?.provider;
+    if (provider === undefined) return;
+    const verdict = authenticate({}, 'proxy:write');
+    const { scope } = 'rejection' in verdict ? verdict.caller : verdict;
+    if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
+    const of = { provider, scope, status, correlationId, now: context.clock(), credential: '' };
+    context.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, context.headers), undefined);
+  };
 }

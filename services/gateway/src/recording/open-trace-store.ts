@@ -7,7 +7,7 @@ import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlit
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { readPriceOverride } from './capture/price-override.ts';
-import { canHaveDailyLimits } from '../limits/can-have-daily-limits.ts';
+import { canHaveDailyLimits } from '../limits/thresholds.ts';
 import { isOldTraceFile, oldTraceFileText } from '@vitrine/ongoingai-import/old-trace-file';
 import type { OpenedTraces, TraceStoreConfig } from './opened-traces.ts';
 import { postgresOptions } from '../storage/storage-settings.ts';

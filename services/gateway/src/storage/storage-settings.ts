@@ -19,7 +19,7 @@ export function postgresOptions({ driver, dsn }: StorageSettings, use: string): 
   return { dsn, applicationName: `vitrine-gateway ${use}` };
 }
 
-/** Where the traces are, for people: a path, or the address of a database without user and password. */
+/** Where the traces are, for messages: a path, or the address of a database without user and password. */
 export function storagePlace({ path, dsn }: StorageSettings): string {
   return dsn === undefined ? resolve(path) : addressText(addressOf(dsn));
 }

@@ -101,16 +101,14 @@ export class AccessEntry {
       this.#bytesIn += lengthOf(chunk);
       return push(chunk, encoding);
     };
-    const write = response.write.bind(response) as (...values: unknown[]) => boolean;
-    response.write = ((...values: unknown[]) => {
-      this.#bytesOut += lengthOf(values[0]);
-      return write(...values);
-    }) as ServerResponse['write'];
-    const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
-    response.end = ((...values: unknown[]) => {
-      this.#bytesOut += lengthOf(values[0]);
-      return end(...values);
-    }) as ServerResponse['end'];
+    for (const method of ['write', 'end'] as const) {
+      const pass = response[method].bind(response) as (...values: unknown[]) => unknown;
+      const counted = (...values: unknown[]) => {
+        this.#bytesOut += lengthOf(values[0]);
+        return pass(...values);
+      };
+      Object.assign(response, { [method]: counted });
+    }
   }
 }
 

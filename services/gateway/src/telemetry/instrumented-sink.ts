@@ -1,19 +1,27 @@
 import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-result';
-import type { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { genaiOperationName } from './metrics/genai-operation.ts';
-import type { EndedBatch } from './record-batches.ts';
+import type { TelemetryContext } from './request-telemetry.ts';
 
-/** Writes through `sink`, has `recordBatch` record each batch, and records its tokens. */
+/** Writes through `sink`, and records its batches and their tokens. `store`: the name of the store that it writes to. Undefined: it publishes,
+ *  and the trace-writer records the writes. */
 export function instrumentedSink(
   sink: TraceSink,
-  recordBatch: (batch: EndedBatch) => void,
-  metrics: GatewayMetrics | undefined,
+  store: string | undefined,
+  { spans, metrics }: Pick<TelemetryContext, 'spans' | 'metrics'>,
 ): TraceSink {
+  if (store !== undefined) metrics?.declareStore(store);
+  const recordWrite = (store: string, startedAt: number, batchSize: number, failures: BatchResult['failures']) => {
+    const endedAt = performance.now();
+    metrics?.flushed(batchSize, endedAt - startedAt);
+    spans?.batchWritten({ startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });
+    for (const { operation, error_class, count } of failures) metrics?.writeFailed(count, { operation, error_class, store });
+  };
   const record = (batchSize: number, startedAt: number, { failures, tokens = [], bodiesOmitted = 0 }: BatchResult) => {
     if (bodiesOmitted > 0) metrics?.bodiesOmitted(bodiesOmitted);
-    recordBatch({ startedAt, endedAt: performance.now(), batchSize, failures });
+    if (store === undefined) metrics?.published(performance.now() - startedAt, failures);
+    else recordWrite(store, startedAt, batchSize, failures);
     for (const { path, provider, model, input_tokens: input, output_tokens: output } of tokens) {
       const operation = genaiOperationName(path);
       if (operation !== undefined) metrics?.genai?.tokensUsed({ operation, provider, requestModel: model }, { input, output });

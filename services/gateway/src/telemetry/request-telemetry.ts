@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
@@ -8,8 +8,9 @@ import type { AccessEntry, AccessLog } from './access-log.ts';
 import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { genaiOperationName } from './metrics/genai-operation.ts';
-import type { GatewaySpans } from './spans/gateway-spans.ts';
 import type { RequestSpan } from './spans/request-span.ts';
+import type { GatewaySpans } from './start-gateway-telemetry.ts';
+import { routeOf } from '@vitrine/traces/trace-measures';
 
 /** Where the telemetry of a request goes. */
 export interface TelemetryContext {
@@ -163,4 +164,25 @@ export class RequestTelemetry {
     const { org_id, workspace_id } = this.#identity ?? NO_TENANT;
     return { provider: this.#provider, model: this.#model, org_id, workspace_id, route: this.#route };
   }
+}
+
+/** Begins the telemetry of a request. */
+export type InstrumentRequest = (request: IncomingMessage, response: ServerResponse) => RequestTelemetry;
+
+/** The providers that are proxied, and which of them a request target belongs to. */
+export interface ProxiedProviders {
+  readonly providers: readonly Provider[];
+  readonly providerOf: (target: string) => Provider | undefined;
+}
+
+export function instrumentRequests(context: TelemetryContext, { providers, providerOf }: ProxiedProviders): InstrumentRequest {
+  for (const provider of providers) context.metrics?.declareProvider(provider, routeOf(provider));
+  return (request, response) => new RequestTelemetry(context, routePatternOf(request.url ?? '', providerOf), request, response);
+}
+
+/** Spec: G14.34: the values of `route`. */
+function routePatternOf(target: string, providerOf: ProxiedProviders['providerOf']): string {
+  const provider = providerOf(target);
+  if (provider !== undefined) return routeOf(provider);
+  return /^\/api(?:[/?]|$)/.test(target) ? '/api/*' : '/other';
 }

@@ -4,8 +4,7 @@ import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { scrapeName } from '@vitrine/telemetry/metrics/scrape-text';
 import { readTestOtelConfig } from '../testing/read-test-otel-config.ts';
 import { GATEWAY_INSTRUMENTS, GENAI_INSTRUMENTS } from './metrics/instruments.ts';
-import type { SpanEnd } from './spans/request-span-results.ts';
-import type { RequestSpan } from './spans/request-span.ts';
+import type { RequestSpan, SpanEnd } from './spans/request-span.ts';
 import { startGatewayTelemetry, type GatewayTelemetry } from './start-gateway-telemetry.ts';
 
 const CANARY = 'sk-proj-canary0123456789';
@@ -213,12 +212,11 @@ describe('metrics', () => {
   async function recordAll(telemetry: Required<GatewayTelemetry>): Promise<RequestSpan> {
     const metrics = telemetry.metrics!;
     const span = proxied(telemetry);
-    metrics.observeQueue(() => ({ depth: 3, capacity: 4096, counters: { enqueueAccepted: 11 } }));
-    metrics.observeWritten(() => 7);
+    metrics.observeQueue({ depth: 3, capacity: 4096, counters: { enqueueAccepted: 11, written: 7 } }, undefined);
     metrics.requestEnded({ ...LABELS, status: 200, durationMs: 42, providerMs: 30 }, span.sampledIds);
     metrics.requestEnded({ ...LABELS, status: 429, durationMs: 1, providerMs: undefined }, undefined);
     metrics.traceDropped(LABELS, 200);
-    metrics.writeFailed({ operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite', count: 2 });
+    metrics.writeFailed(2, { operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite' });
     metrics.flushed(256, 3);
     metrics.genai?.operationEnded(
       { operation: 'chat', provider: 'openai', requestModel: 'gpt-4o' },

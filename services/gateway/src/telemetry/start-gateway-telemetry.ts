@@ -1,7 +1,10 @@
+import type { Tracer } from '@opentelemetry/api';
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '@vitrine/telemetry/start-telemetry';
+import { recordWriteSpan, type WrittenBatch } from '@vitrine/traces/write-telemetry';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import type { GatewayOtelConfig } from './observability-config.ts';
-import { GatewaySpans } from './spans/gateway-spans.ts';
+import { RequestSpan } from './spans/request-span.ts';
 
 /** Running telemetry, with the gateway's own metrics and spans. */
 export interface GatewayTelemetry extends Omit<Telemetry, 'metrics' | 'tracer'> {
@@ -24,6 +27,20 @@ export async function startGatewayTelemetry(options: GatewayTelemetryOptions): P
   return {
     ...running,
     metrics: metrics && new GatewayMetrics(metrics, genai),
-    spans: tracer && new GatewaySpans(tracer, genai),
+    spans: tracer && gatewaySpans(tracer, genai),
+  };
+}
+
+/** The gateway's spans. Times are those of `performance.now()`. Spec: G14.18 to G14.25. */
+export type GatewaySpans = ReturnType<typeof gatewaySpans>;
+
+/** `genai`: whether client spans have the attributes of the GenAI conventions. */
+function gatewaySpans(tracer: Tracer, genai: boolean) {
+  return {
+    /** Begins the server span of a request; a sampled `traceparent` is respected. `route`: `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
+    begin: (at: number, method: string, route: string, headers: IncomingHttpHeaders) =>
+      new RequestSpan(tracer, at, method, route, headers, genai),
+    /** Records one `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. */
+    batchWritten: (batch: WrittenBatch) => recordWriteSpan(tracer, batch),
   };
 }

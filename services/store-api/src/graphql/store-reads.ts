@@ -85,7 +85,7 @@ export class StoreReads {
     return new Map(rows.map((row) => [row.slug, this.#technology(row)]));
   }
 
-  #edge({ storefrontId: _, installState, confidence, firstSeenAt, lastSeenAt, ...technology }: EdgeRow): TechnologyEdgeNode {
+  #edge({ storefrontId: _id, installState, confidence, firstSeenAt, lastSeenAt, ...technology }: EdgeRow): TechnologyEdgeNode {
     const active = installState === 'active';
     return { technology: this.#technology(technology), active, installState, confidence, firstSeenAt, lastSeenAt };
   }

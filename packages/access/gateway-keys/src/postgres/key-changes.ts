@@ -1,21 +1,30 @@
 import { lockByName } from '@vitrine/postgres/advisory-lock';
 import type { Queryable } from '@vitrine/postgres/connection';
+import { NotifiedPoll } from '@vitrine/postgres/notified-poll';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { KeyChanges } from '../key-store.ts';
 import { keyRowOf, SELECT_ACTIVE_KEYS } from './key-row.ts';
 
 /** The channel on which changes are notified, with the name of the writer. */
-export const KEY_CHANNEL = 'gateway_keys';
+const KEY_CHANNEL = 'gateway_keys';
 /** Held by every transaction that changes keys or token hashes. It is released after the commit is visible, so that revisions are committed
- *  in order: who sees one sees all before it. Of a sequence, a lower number may be committed after a higher one. */
+ *  in order: a reader that sees one sees all before it. A sequence may commit a lower number after a higher one. */
 const LOCK = 'vitrine.gateway_keys';
 
-export async function lockKeys(transaction: Transaction): Promise<void> {
-  await lockByName(transaction, LOCK);
+/** Runs a transaction that changes keys. */
+export function changeKeys<T>(
+  database: Pick<PostgresPool, 'transaction'>,
+  change: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (transaction) => {
+    await lockByName(transaction, LOCK);
+    return await change(transaction);
+  });
 }
 
 /** The last change that another process has made. It may become less, when the same key is changed here. */
-export async function lastForeignRevision(database: Queryable, writer: string): Promise<number> {
+async function lastForeignRevision(database: Queryable, writer: string): Promise<number> {
   const last = 'SELECT coalesce(max(revision), 0) AS n FROM gateway_keys WHERE changed_by <> $1';
   const [row] = await database.query<{ n: number }>(last, [writer]);
   return row?.n ?? 0;
@@ -44,4 +53,36 @@ export async function readChanges(snapshot: Transaction, since: number): Promise
     active: active.map(keyRowOf),
     revoked: since === 0 ? [] : await snapshot.query<{ id: string; revision: number }>(revoked, [since]),
   };
+}
+
+export interface KeyWatch extends AsyncDisposable {
+  /** Resolves when the present state has been read, or could not be read: what changes from then on is noticed. */
+  readonly ready: Promise<void>;
+}
+
+/** Calls `onChange` after another process has changed a key. It looks on notifications and at an interval; what it finds decides.
+ *  `writer`: the name of this process in `changed_by`. */
+export function watchKeys(pool: PostgresPool, writer: string, onChange: () => void, intervalMs?: number): KeyWatch {
+  let known: number | undefined;
+  let isFailing = false;
+  let isOver = false;
+  const look = async () => {
+    try {
+      const found = await lastForeignRevision(pool, writer);
+      const isNew = known !== undefined && found > known;
+      known = Math.max(known ?? 0, found);
+      isFailing = false;
+      if (isNew && !isOver) onChange();
+    } catch {
+      // The watcher then reads the changes, and at once gets the fault with the reason.
+      if (!isFailing && !isOver) onChange();
+      isFailing = true;
+    }
+  };
+  const poll = new NotifiedPoll(pool, { channel: KEY_CHANNEL, look, isRelevant: (by) => by !== writer, intervalMs });
+  const stop = () => {
+    isOver = true;
+    return poll[Symbol.asyncDispose]();
+  };
+  return { ready: poll.ready, [Symbol.asyncDispose]: stop };
 }

@@ -1,35 +1,18 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { KeyRow } from '../gateway-key.ts';
+import { storedKeyOf, type KeyRow } from '../gateway-key.ts';
 import type { NewKey } from '../key-store.ts';
-import { storedKeyOf } from '../stored-key.ts';
 
-/** Columns of `gateway_keys` that a new key fills, in the order of `keyValues`. */
-const NEW_KEY_COLUMNS = [
-  'id',
-  'org_id',
-  'workspace_id',
-  'name',
-  'description',
-  'created_by',
-  'role',
-  'permissions',
-  'plan',
-  'created_at',
-  'managed_by',
-  'managed_resource',
-  'pepper_version',
-  'token_mac',
-  'revision',
-  'changed_by',
-];
-
-export const INSERT_KEY: string = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS.join(', ')})
-  VALUES (${NEW_KEY_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})`;
-/** To be continued with conditions on active keys. */
-const READ_COLUMNS = `${NEW_KEY_COLUMNS.join(', ')}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
+/** Columns of `gateway_keys` that a new key fills. */
+const NEW_KEY_COLUMNS = `id, owner_uid, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by,
+  managed_resource, pepper_version, token_mac, revision, changed_by`;
+/** All rows by one statement, from JSON. */
+const INSERT_KEYS = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS})
+  SELECT ${NEW_KEY_COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
+const READ_COLUMNS = `${NEW_KEY_COLUMNS}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
   previous_token_mac, previous_until`;
+/** To be continued with conditions on active keys. */
 export const SELECT_ACTIVE_KEYS: string = `SELECT ${READ_COLUMNS} FROM gateway_keys WHERE revoked_at IS NULL`;
 /** Two parameters from `$1` on: the tenant, or null and null for all. */
 const OF_TENANT = ' AND ($1::text IS NULL OR (org_id = $1 AND workspace_id = $2))';
@@ -65,25 +48,21 @@ function tenantValues(tenant: Tenant | undefined): (string | null)[] {
   return [tenant?.org_id ?? null, tenant?.workspace_id ?? null];
 }
 
-export function keyValues(key: NewKey, revision: number, changedBy: string): unknown[] {
-  return [
-    key.id,
-    key.org_id,
-    key.workspace_id,
-    key.name,
-    key.description,
-    key.created_by,
-    key.role,
-    key.permissions,
-    key.plan,
-    new Date(key.created_at),
-    key.managed_by,
-    key.managed_resource,
-    key.pepper_version,
-    key.token_mac,
-    revision,
-    changedBy,
-  ];
+/** Inserts keys with consecutive revisions from `revision` on. */
+export async function insertKeyRows(
+  database: Queryable,
+  keys: readonly (NewKey & { readonly owner_uid?: string })[],
+  revision: number,
+  changed_by: string,
+): Promise<void> {
+  const rows = keys.map((key, at) => ({
+    ...key,
+    created_at: new Date(key.created_at),
+    token_mac: `\\x${Buffer.from(key.token_mac).toString('hex')}`,
+    revision: revision + at,
+    changed_by,
+  }));
+  await database.execute(INSERT_KEYS, [JSON.stringify(rows)]);
 }
 
 export function keyRowOf(row: Row): KeyRow {

@@ -7,7 +7,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { inspect } from 'node:util';
 import type { KeyPlace } from '../testing/key-place.ts';
 import { A, auditEvent, newKey } from '../testing/key-rows.ts';
-import { KeyWatch } from './key-watch.ts';
+import { watchKeys } from './key-changes.ts';
 import { PostgresKeyStore } from './postgres-key-store.ts';
 import { openPostgresPlace } from './testing/postgres-key-place.ts';
 
@@ -48,7 +48,7 @@ test('a change that was not notified is noticed by the poll', async () => {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'watching' });
   await changeKey('k');
   let notified = 0;
-  await using watch = new KeyWatch(pool, 'this process', () => (notified += 1), 20);
+  await using watch = watchKeys(pool, 'this process', () => (notified += 1), 20);
   await watch.ready;
   await pool.query("UPDATE gateway_keys SET revoked_at = now(), revision = revision + 1, changed_by = 'a person in psql'");
   await waitUntil(() => notified === 1, { what: 'the poll' });

@@ -12,30 +12,26 @@ import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { randomUUID } from 'node:crypto';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
-import type { AuditEvent } from '../audit-event.ts';
-import type { AuditLog } from '../audit-log.ts';
+import type { AuditEvent, AuditLog } from '../audit-log.ts';
 import type { KeyRow } from '../gateway-key.ts';
-import { keyStoreUnavailable } from '../key-store-fault.ts';
-import type {
-  CreateOutcome,
-  KeyChanges,
-  KeyStore,
-  KeyTokens,
-  KeyUse,
-  NewKey,
-  RevokeOutcome,
-  RotateOutcome,
-  TokenMove,
+import {
+  keyStoreUnavailable,
+  type CreateOutcome,
+  type KeyChanges,
+  type KeyStore,
+  type KeyTokens,
+  type KeyUse,
+  type NewKey,
+  type RevokeOutcome,
+  type RotateOutcome,
+  type TokenMove,
 } from '../key-store.ts';
 import { AUDIT_RETENTION, insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
-import { lockKeys, nextRevision, readChanges } from './key-changes.ts';
-import { countActiveKeys, findKeyRow, hasKeyId, INSERT_KEY, keyValues, listKeyRows } from './key-row.ts';
-import { KeyWatch } from './key-watch.ts';
-import { moveTokens } from './move-tokens.ts';
-import { readStoredPeppers, storedPepperProblem } from './stored-peppers.ts';
-import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
+import { changeKeys, nextRevision, readChanges, watchKeys, type KeyWatch } from './key-changes.ts';
+import { countActiveKeys, findKeyRow, hasKeyId, insertKeyRows, listKeyRows } from './key-row.ts';
+import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
-/** Every gateway process holds all active keys in memory. */
+/** Every gateway process has all active keys in memory. */
 export const MAX_ACTIVE_KEYS = 20_000;
 /** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
@@ -89,7 +85,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
       const problem = await storedPepperProblem(database, known);
       if (problem !== undefined) return { kind: 'pepper_mismatch', problem };
       const revision = await nextRevision(database, this.#writer);
-      await database.execute(INSERT_KEY, keyValues(key, revision, this.#writer));
+      await insertKeyRows(database, [key], revision, this.#writer);
       await keepHashes(database, [{ id: key.id, known }]);
       await insertAuditEvents(database, [event]);
       return { kind: 'created', row: { ...key, last_used_at: undefined, revision } };
@@ -185,7 +181,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   }
 
   watch(onChange: () => void): Disposable {
-    const watch = new KeyWatch(this.#pool, this.#writer, onChange);
+    const watch = watchKeys(this.#pool, this.#writer, onChange);
     this.#watches.add(watch);
     return { [Symbol.dispose]: () => void watch[Symbol.asyncDispose]() };
   }
@@ -199,12 +195,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   }
 
   #change<T>(change: (database: Transaction) => Promise<T>): Promise<T> {
-    return this.#call(() =>
-      this.#pool.transaction(async (database) => {
-        await lockKeys(database);
-        return change(database);
-      }),
-    );
+    return this.#call(() => changeKeys(this.#pool, change));
   }
 
   async #call<T>(call: () => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { randomUUID } from 'node:crypto';
-import { keyStoreUnavailable } from '../key-store-fault.ts';
+import { keyStoreUnavailable } from '../key-store.ts';
 import type {
   ManagedKey,
   ManagedKeyFields,
@@ -20,12 +20,10 @@ import type {
   TokenOutcome,
 } from '../managed-key.ts';
 import { insertAuditEvents } from './audit-rows.ts';
-import { lockKeys, nextRevision } from './key-changes.ts';
-import { countActiveKeys, keyRowOf, usedKeyIds } from './key-row.ts';
+import { changeKeys, nextRevision } from './key-changes.ts';
+import { countActiveKeys, insertKeyRows, keyRowOf, usedKeyIds } from './key-row.ts';
 import { MAX_ACTIVE_KEYS } from './postgres-key-store.ts';
-import { moveTokens } from './move-tokens.ts';
-import { readStoredPeppers, storedPepperProblem } from './stored-peppers.ts';
-import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
+import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
 const OPERATOR = 'operator';
 /** Of a row that the resource owns, with the parameters of `OwnedKey` first. */
@@ -41,10 +39,6 @@ const PROMOTED = `pepper_version = next_pepper_version, token_mac = next_token_m
   revoked_at = NULL`;
 const SELECT_KEY = `SELECT k.*, p.pepper_fingerprint FROM gateway_keys AS k
   LEFT JOIN pepper_fingerprints AS p ON p.purpose = 'gateway_keys' AND p.pepper_version = k.pepper_version WHERE k.id = $1`;
-const COLUMNS = `id, owner_uid, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by,
-  managed_resource, pepper_version, token_mac, revision, changed_by`;
-/** All rows by one statement, from JSON. */
-const INSERT = `INSERT INTO gateway_keys (${COLUMNS}) SELECT ${COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
 
 type Action = 'create' | 'update' | 'rotate' | 'revoke' | 'adopt' | 'release';
 
@@ -55,7 +49,7 @@ export class PostgresManagedKeys implements ManagedKeyRows {
   readonly #maxActiveKeys: number;
   readonly #writer = `operator ${randomUUID()}`;
 
-  /** Reads from `pool`, and writes by `transactions`, which may refuse what is begun by who leads no more. */
+  /** Reads from `pool`, and writes by `transactions`, which may refuse work of an operator that no longer leads. */
   constructor(pool: PostgresPool, transactions: Pick<PostgresPool, 'transaction'> = pool, maxActiveKeys = MAX_ACTIVE_KEYS) {
     this.#pool = pool;
     this.#transactions = transactions;
@@ -153,18 +147,15 @@ export class PostgresManagedKeys implements ManagedKeyRows {
 
   async #insert(database: Transaction, keys: readonly NewManagedKey[]): Promise<void> {
     const revision = await nextRevision(database, this.#writer);
-    const rows = keys.map(({ key, fields, token: [{ pepper_version, token_mac }] }, at) => ({
+    const made = { created_by: OPERATOR, managed_by: OPERATOR, created_at: Date.now() };
+    const rows = keys.map(({ key, fields, token: [{ pepper_version, token_mac }] }) => ({
       ...fields,
       ...key,
-      created_by: OPERATOR,
-      managed_by: OPERATOR,
-      created_at: new Date().toISOString(),
+      ...made,
       pepper_version,
-      token_mac: `\\x${Buffer.from(token_mac).toString('hex')}`,
-      revision: revision + at,
-      changed_by: this.#writer,
+      token_mac,
     }));
-    await database.execute(INSERT, [JSON.stringify(rows)]);
+    await insertKeyRows(database, rows, revision, this.#writer);
     await keepHashes(
       database,
       keys.map(({ key, token }) => ({ id: key.id, known: token })),
@@ -209,18 +200,12 @@ export class PostgresManagedKeys implements ManagedKeyRows {
   ): Promise<TenantRow | undefined> {
     const revision = await nextRevision(database, this.#writer);
     const update = `UPDATE gateway_keys SET ${CHANGED}, ${set} RETURNING org_id, workspace_id`;
-
     const [row] = await database.query<TenantRow>(update, [id, owner_uid, revision, this.#writer, ...values]);
     return row;
   }
 
   #change<T>(change: (database: Transaction) => Promise<T>): Promise<T> {
-    return this.#call(() =>
-      this.#transactions.transaction(async (database) => {
-        await lockKeys(database);
-        return await change(database);
-      }),
-    );
+    return this.#call(() => changeKeys(this.#transactions, change));
   }
 
   async #call<T>(call: () => Promise<T>): Promise<T> {

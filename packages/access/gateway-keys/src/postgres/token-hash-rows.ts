@@ -1,7 +1,13 @@
-import { recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import { pepperProblem, type PepperProblem, type PepperUse, type StoredPeppers } from '@vitrine/credentials/pepper-problem';
+import { recordedPeppers, recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
-import type { KeyTokens } from '../key-store.ts';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { KeyRow } from '../gateway-key.ts';
+import type { KeyTokens, TokenMove } from '../key-store.ts';
+import { nextRevision } from './key-changes.ts';
+import { keyRowOf } from './key-row.ts';
 
 /** Whether a key of any tenant has or had a token with one of these hashes. */
 export async function isKnown(database: Queryable, hashes: readonly TokenHash[]): Promise<boolean> {
@@ -38,4 +44,52 @@ function columnsOf(keys: readonly KeyTokens[]) {
     macs: rows.map(({ token_mac }) => Buffer.from(token_mac)),
     peppers: rows.map(({ pepper_version }) => pepper_version),
   };
+}
+
+/** The peppers of gateway keys. Hashes that only keep a token taken need no pepper. */
+export async function readStoredPeppers(database: Queryable): Promise<StoredPeppers> {
+  const text = `SELECT pepper_version, count(*) AS hashes FROM (
+      SELECT pepper_version FROM gateway_keys WHERE revoked_at IS NULL
+      UNION ALL
+      SELECT next_pepper_version FROM gateway_keys WHERE revoked_at IS NULL AND next_token_mac IS NOT NULL
+      UNION ALL
+      SELECT previous_pepper_version FROM gateway_keys WHERE revoked_at IS NULL AND previous_until > now()
+    ) AS used GROUP BY pepper_version ORDER BY pepper_version`;
+  return { recorded: await recordedPeppers(database, 'gateway_keys'), used: await database.query<PepperUse>(text) };
+}
+
+/** To be called under the lock of keys. */
+export async function storedPepperProblem(
+  database: Queryable,
+  configured: readonly PepperIdentity[],
+): Promise<PepperProblem | undefined> {
+  return pepperProblem(configured, await readStoredPeppers(database));
+}
+
+/** Replaces the hashes of tokens that keys still have, and resolves with these keys. To be called under the lock of keys. */
+export async function moveTokens(database: Transaction, moves: readonly TokenMove[], writer: string): Promise<KeyRow[]> {
+  const { recorded } = await readStoredPeppers(database);
+  const tokens = moves.map(({ id, to }) => ({ id, known: [to] }));
+  const taken = await takenByOthers(database, tokens);
+  const possible = moves.filter(({ id, to }) => !taken.includes(id) && pepperProblem([to], { recorded, used: [] }) === undefined);
+  if (possible.length === 0) return [];
+  const revision = await nextRevision(database, writer);
+  const text = `UPDATE gateway_keys AS k SET pepper_version = move.version, token_mac = move.to_mac, revision = $5 + move.n, changed_by = $6
+    FROM (SELECT *, row_number() OVER () - 1 AS n FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[])
+      AS one (id, from_mac, to_mac, version)) AS move
+    WHERE k.id = move.id AND k.token_mac = move.from_mac AND k.revoked_at IS NULL RETURNING k.*`;
+  const rows = await database.query(text, [
+    possible.map(({ id }) => id),
+    possible.map(({ from }) => Buffer.from(from.token_mac)),
+    possible.map(({ to }) => Buffer.from(to.token_mac)),
+    possible.map(({ to }) => to.pepper_version),
+    revision,
+    writer,
+  ]);
+  const moved = rows.map(keyRowOf);
+  await keepHashes(
+    database,
+    tokens.filter(({ id }) => moved.some((row) => row.id === id)),
+  );
+  return moved;
 }

@@ -1,28 +1,10 @@
-import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
-import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
-import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import { CallQueue } from '@vitrine/worker-threads/call-queue';
 import { ThreadModules, type ModuleThread } from '@vitrine/worker-threads/thread-modules';
-import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { existsSync } from 'node:fs';
-import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
-import type { AuditEvent } from '../audit-event.ts';
-import type { KeyRow } from '../gateway-key.ts';
 import type { AuditLog } from '../audit-log.ts';
-import type {
-  CreateOutcome,
-  KeyChanges,
-  KeyStore,
-  KeyTokens,
-  KeyUse,
-  NewKey,
-  RevokeOutcome,
-  RotateOutcome,
-  TokenMove,
-} from '../key-store.ts';
-import { keyStoreUnavailable } from '../key-store-fault.ts';
+import { keyStoreUnavailable, type KeyStore } from '../key-store.ts';
 import type { KeyCall, KeyMethod, KeyModuleOptions } from './key-module.ts';
 import type { SqliteKeyStore } from './sqlite-key-store.ts';
 
@@ -45,77 +27,25 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #path: string;
   readonly #calls: CallQueue;
   readonly #ownThread = new ThreadModules();
+  readonly list = this.#forward('list');
+  readonly find = this.#forward('find');
+  readonly hasId = this.#forward('hasId');
+  readonly create = this.#forward('create');
+  readonly rotate = this.#forward('rotate');
+  readonly revoke = this.#forward('revoke');
+  readonly keepTokens = this.#forward('keepTokens');
+  readonly changes = this.#forward('changes');
+  readonly markUsed = this.#forward('markUsed');
+  readonly moveTokens = this.#forward('moveTokens');
+  readonly recordPeppers = this.#forward('recordPeppers');
+  readonly storedPeppers = this.#forward('storedPeppers');
+  readonly appendAudit = this.#forward('appendAudit');
+  readonly listAudit = this.#forward('listAudit');
 
   constructor({ thread, ...options }: EmbeddedKeyStoreOptions) {
     this.#path = options.path;
     const source = { module: new URL('./key-module.ts', import.meta.url).href, options };
     this.#calls = new CallQueue((call) => (thread ?? this.#ownThread).callModule(source, call), MAX_WAITING_CALLS);
-  }
-
-  list(tenant: Tenant | undefined): Promise<KeyRow[]> {
-    return this.#call('list', tenant);
-  }
-
-  find(id: string, tenant: Tenant | undefined): Promise<KeyRow | undefined> {
-    return this.#call('find', id, tenant);
-  }
-
-  hasId(id: string): Promise<boolean> {
-    return this.#call('hasId', id);
-  }
-
-  create(
-    key: NewKey,
-    known: readonly NewTokenHash[],
-    event: AuditEvent,
-    idAsToken: readonly TokenHash[] = [],
-  ): Promise<CreateOutcome> {
-    return this.#call('create', key, known, event, idAsToken);
-  }
-
-  rotate(
-    id: string,
-    tenant: Tenant | undefined,
-    known: readonly [NewTokenHash, ...NewTokenHash[]],
-    event: AuditEvent,
-  ): Promise<RotateOutcome> {
-    return this.#call('rotate', id, tenant, known, event);
-  }
-
-  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome> {
-    return this.#call('revoke', id, tenant, event);
-  }
-
-  keepTokens(keys: readonly KeyTokens[]): Promise<string[]> {
-    return this.#call('keepTokens', keys);
-  }
-
-  changes(since: number): Promise<KeyChanges> {
-    return this.#call('changes', since);
-  }
-
-  markUsed(uses: readonly KeyUse[]): Promise<void> {
-    return this.#call('markUsed', uses);
-  }
-
-  moveTokens(moves: readonly TokenMove[]): Promise<KeyRow[]> {
-    return this.#call('moveTokens', moves);
-  }
-
-  recordPeppers(peppers: readonly PepperIdentity[]): Promise<void> {
-    return this.#call('recordPeppers', peppers);
-  }
-
-  storedPeppers(): Promise<StoredPeppers> {
-    return this.#call('storedPeppers');
-  }
-
-  appendAudit(events: readonly AuditEvent[]): Promise<void> {
-    return this.#call('appendAudit', events);
-  }
-
-  listAudit(query: AuditQuery): Promise<AuditEventPage> {
-    return this.#call('listAudit', query);
   }
 
   /** By the clock of this machine. */
@@ -154,6 +84,10 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#calls[Symbol.asyncDispose]();
     await this.#ownThread[Symbol.asyncDispose]();
+  }
+
+  #forward<M extends KeyMethod>(method: M) {
+    return (...args: Parameters<SqliteKeyStore[M]>) => this.#call(method, ...args);
   }
 
   async #call<M extends KeyMethod>(method: M, ...args: Parameters<SqliteKeyStore[M]>): Promise<ReturnType<SqliteKeyStore[M]>> {

@@ -1,15 +1,15 @@
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import type { PepperUse, StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { KeyRow } from '../gateway-key.ts';
+import { storedKeyOf, type KeyRow } from '../gateway-key.ts';
 import type { NewKey } from '../key-store.ts';
-import { storedKeyOf } from '../stored-key.ts';
 
-/** Columns of `gateway_keys` that a new key fills, in the order of `keyValues`. */
+/** Columns of `gateway_keys` that a new key fills. */
 const NEW_KEY_COLUMNS =
   'id, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by, managed_resource, ' +
   'pepper_version, token_mac, revision';
 
-export const INSERT_KEY: string = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS}) VALUES (${Array(15).fill('?').join(',')})`;
 /** To be continued with conditions on active keys. */
 export const SELECT_ACTIVE_KEYS: string = `SELECT ${NEW_KEY_COLUMNS}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL`;
 
@@ -33,26 +33,34 @@ function ofTenant(tenant: Tenant | undefined): { readonly condition: string; rea
   return { condition: ' AND org_id = ? AND workspace_id = ?', values: [tenant.org_id, tenant.workspace_id] };
 }
 
-export function keyValues(key: NewKey, revision: number): SQLInputValue[] {
-  return [
-    key.id,
-    key.org_id,
-    key.workspace_id,
-    key.name ?? null,
-    key.description ?? null,
-    key.created_by ?? null,
-    key.role,
-    key.permissions.join(' '),
-    key.plan ?? null,
-    key.created_at,
-    key.managed_by ?? null,
-    key.managed_resource ?? null,
-    key.pepper_version,
-    key.token_mac,
-    revision,
-  ];
+export function insertKeyRow(database: DatabaseSync, key: NewKey, revision: number): void {
+  const row: Readonly<Record<string, SQLInputValue | undefined>> = { ...key, permissions: key.permissions.join(' '), revision };
+  const values = NEW_KEY_COLUMNS.split(', ').map((column) => row[column] ?? null);
+  database.prepare(`INSERT INTO gateway_keys (${NEW_KEY_COLUMNS}) VALUES (${values.map(() => '?').join(', ')})`).run(...values);
 }
 
 export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {
   return storedKeyOf(row, String(row['permissions'] ?? '').split(' '), row['token_mac'] as Uint8Array);
+}
+
+/** The peppers of gateway keys. Hashes that only keep a token taken need no pepper. A file of an earlier version has no fingerprints. */
+export function readStoredPeppers(database: DatabaseSync): StoredPeppers {
+  const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'pepper_fingerprints'").get() !== undefined;
+  const recorded = hasTable ? database.prepare('SELECT pepper_version, pepper_fingerprint FROM pepper_fingerprints').all() : [];
+  const used = database
+    .prepare('SELECT pepper_version, count(*) AS hashes FROM gateway_keys WHERE revoked_at IS NULL GROUP BY pepper_version')
+    .all();
+  return {
+    recorded: recorded.map((row): PepperIdentity => ({
+      pepper_version: Number(row['pepper_version']),
+      pepper_fingerprint: String(row['pepper_fingerprint']),
+    })),
+    used: used.map((row): PepperUse => ({ pepper_version: Number(row['pepper_version']), hashes: Number(row['hashes']) })),
+  };
+}
+
+/** What is recorded never changes. */
+export function recordPeppers(database: DatabaseSync, peppers: readonly PepperIdentity[]): void {
+  const record = database.prepare('INSERT OR IGNORE INTO pepper_fingerprints VALUES (?, ?)');
+  for (const { pepper_version, pepper_fingerprint } of peppers) record.run(pepper_version, pepper_fingerprint);
 }

@@ -80,13 +80,26 @@ export const KEY_DATABASE: OwnTables = {
 /** Migrates the file to this version's tables, while other processes may have it open. Throws when a newer version or another program
  *  wrote it. */
 export function createKeyTables(database: DatabaseSync): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
     if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
     if (found === 0) refuseForeignTables(database, KEY_DATABASE);
     for (const migration of KEY_MIGRATIONS.slice(found)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}; COMMIT`);
+    database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}`);
+  });
+}
+
+/** Commits what `work` does, or rolls it back when it throws. */
+export function inTransaction<T>(
+  database: DatabaseSync,
+  work: () => T,
+  begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE',
+): T {
+  database.exec(begin);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

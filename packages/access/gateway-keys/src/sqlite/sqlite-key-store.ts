@@ -10,7 +10,7 @@ import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-fi
 import { statSync } from 'node:fs';
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
-import type { AuditEvent } from '../audit-event.ts';
+import type { AuditEvent } from '../audit-log.ts';
 import type { KeyRow } from '../gateway-key.ts';
 import type {
   CreateOutcome,
@@ -23,14 +23,21 @@ import type {
   TokenMove,
 } from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
-import { findKeyRow, INSERT_KEY, keyRowOf, keyValues, listKeyRows, SELECT_ACTIVE_KEYS } from './key-row.ts';
-import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
-import { readStoredPeppers, recordPeppers } from './pepper-rows.ts';
+import {
+  findKeyRow,
+  insertKeyRow,
+  keyRowOf,
+  listKeyRows,
+  readStoredPeppers,
+  recordPeppers,
+  SELECT_ACTIVE_KEYS,
+} from './key-row.ts';
+import { createKeyTables, inTransaction, KEY_DATABASE } from './key-tables.ts';
 
 const IN_MEMORY = ':memory:';
 /** How long a call waits for another process's lock: the command line writes beside a running gateway. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** Every gateway process holds all active keys in memory. */
+/** Every gateway process has all active keys in memory. */
 const MAX_ACTIVE_KEYS = 20_000;
 /** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
@@ -105,7 +112,7 @@ export class SqliteKeyStore implements Disposable {
       const problem = pepperProblem(known, this.storedPeppers());
       if (problem !== undefined) return { kind: 'pepper_mismatch', problem };
       const revision = this.#nextRevision();
-      this.#database.prepare(INSERT_KEY).run(...keyValues(key, revision));
+      insertKeyRow(this.#database, key, revision);
       this.#keepHashes(key.id, known);
       insertAuditEvents(this.#database, [event]);
       return { kind: 'created', row: { ...key, last_used_at: undefined, revision } };
@@ -156,7 +163,7 @@ export class SqliteKeyStore implements Disposable {
 
   changes(since: number): KeyChanges {
     // One snapshot: a change that is committed between these reads would be skipped for ever.
-    return this.#transaction((): KeyChanges => {
+    const read = (): KeyChanges => {
       const revoked = 'SELECT id, revision FROM gateway_keys WHERE revision > ? AND revoked_at IS NOT NULL';
       return {
         store: this.#file,
@@ -167,7 +174,8 @@ export class SqliteKeyStore implements Disposable {
           revision: Number(revision),
         })),
       };
-    }, 'BEGIN');
+    };
+    return inTransaction(this.#database, read, 'BEGIN');
   }
 
   markUsed(uses: readonly KeyUse[]): void {
@@ -260,16 +268,8 @@ export class SqliteKeyStore implements Disposable {
     return Number(this.#database.prepare(sql).get(...values)?.['n'] ?? 0);
   }
 
-  #transaction<T>(work: () => T, begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE'): T {
-    this.#database.exec(begin);
-    try {
-      const result = work();
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
+  #transaction<T>(work: () => T): T {
+    return inTransaction(this.#database, work);
   }
 }
 

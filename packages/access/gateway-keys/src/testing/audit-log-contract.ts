@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../audit-event-page.ts';
-import type { AuditEvent } from '../audit-event.ts';
-import type { AuditLog } from '../audit-log.ts';
+import type { AuditEvent, AuditLog } from '../audit-log.ts';
 import { allAuditEvents, type KeyBounds, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, B, hashOf, newKey, T0 } from './key-rows.ts';
 

@@ -1,6 +1,4 @@
-import type { ListedAuditEvent } from '../audit-event-page.ts';
-import { readAuditCursor } from '../audit-cursor.ts';
-import type { AuditQuery } from '../audit-event-page.ts';
+import { readAuditCursor, type AuditQuery, type ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditLog } from '../audit-log.ts';
 import type { KeyStore } from '../key-store.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
-import type { AuditEvent } from '../audit-event.ts';
+import type { AuditEvent } from '../audit-log.ts';
 import type { NewKey } from '../key-store.ts';
 
 export const T0 = Date.UTC(2026, 0, 1);

@@ -84,12 +84,18 @@ export function compareMoments(a: Moment, b: Moment): number {
 /** The state as it is shown and stored in columns. */
 export function storeStateOf(derived: DerivationState, identity: Pick<StoreState, Identity>): StoreState {
   const { version: _v, last: _l, registry_checksum: _r, absence: _a, coverages: _c, redirect: _d, ...state } = derived;
-  const platformOf = ({ sighting: _, successor: __, ...platform }: TrackedPlatform) => platform;
-  const technologyOf = ({ sighting: _, misses: __, is_retracted: ___, ...technology }: TrackedTechnology) => technology;
   return {
     ...identity,
     ...state,
     platform: state.platform && platformOf(state.platform),
     technologies: state.technologies.filter(({ is_retracted }) => !is_retracted).map(technologyOf),
   };
+}
+
+function platformOf({ sighting: _sighting, successor: _successor, ...platform }: TrackedPlatform) {
+  return platform;
+}
+
+function technologyOf({ sighting: _sighting, misses: _misses, is_retracted: _retracted, ...technology }: TrackedTechnology) {
+  return technology;
 }

@@ -1,9 +1,33 @@
 import * as shapes from '@vitrine/traces/analytics-shapes';
-import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
+import type { BreakdownQuery, SeriesQuery, TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { breakdownQuery, seriesQuery, tracesQuery } from './analytics-query.ts';
+import { BUCKETS } from '@vitrine/traces/time-buckets';
+import { BREAKDOWN_GROUPS, SERIES_GROUPS, type MeasureFilters } from '@vitrine/traces/trace-measures';
+import { from, oneOf, rangeQuery, text, to, type FilterShapes } from '@vitrine/http-api/requests/query-shapes';
+
+const traces = {
+  from: from(),
+  to: to(),
+  provider: text().describe('Only this provider, such as openai.'),
+  model: text().describe('Only this model, by its exact name.'),
+} satisfies FilterShapes<MeasureFilters, 'from' | 'to'>;
+
+/** Which traces count. Spec: G7.1. */
+export const tracesQuery = rangeQuery(traces);
+
+/** Setting either switches to the shape of a series; without `bucket` it goes by days then. */
+const seriesQuery = rangeQuery({
+  ...traces,
+  group_by: oneOf(SERIES_GROUPS).describe('Divides the series.'),
+  bucket: oneOf(BUCKETS).describe('Of a series, in UTC, weeks from Monday; day by default.'),
+} satisfies FilterShapes<Omit<SeriesQuery, 'tenant'>>);
+
+const breakdownQuery = rangeQuery({
+  ...traces,
+  group_by: oneOf(BREAKDOWN_GROUPS).describe('One row each; key is the gateway key.'),
+} satisfies FilterShapes<Omit<BreakdownQuery, 'tenant'>>);
 
 /** The seven endpoints below `/api/analytics`. Spec: G2.8, G7.1 to G7.18. */
 export function analyticsRoutes(of: TraceAnalytics): AdminRoute[] {

@@ -1,6 +1,46 @@
-import { auditEventPage, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
+import {
+  AUDIT_ACTIONS,
+  AUDIT_CURSOR,
+  AUDIT_OUTCOMES,
+  auditEventPage,
+  readAuditCursor,
+  type AuditEventPage,
+  type AuditFilters,
+  type AuditQuery,
+} from '@vitrine/gateway-keys/audit-event-page';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { auditQuery, DEFAULT_LIMIT } from './audit-query.ts';
+import {
+  from,
+  integer,
+  oneOf,
+  parameter,
+  rangeQuery,
+  text,
+  to,
+  type FilterShapes,
+} from '@vitrine/http-api/requests/query-shapes';
+
+export const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** The filters of audit events, for the admin API and the command line. */
+export const auditFilters = {
+  action: oneOf(AUDIT_ACTIONS).describe('Only this action; request is one that was turned away.'),
+  outcome: oneOf(AUDIT_OUTCOMES).describe('Only what was allowed, or only what was denied.'),
+  actor: text().describe('Only what this key id, operator or system did.'),
+  from: from(),
+  to: to(),
+  cursor: parameter(
+    { type: 'string', pattern: AUDIT_CURSOR.source },
+    (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor'),
+  ).describe('The next_cursor of the page before.'),
+} satisfies FilterShapes<AuditFilters, 'cursor'>;
+
+/** The parameters of `GET /api/audit-events`. */
+const auditQuery = rangeQuery({
+  ...auditFilters,
+  limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
+} satisfies FilterShapes<AuditFilters, 'cursor' | 'limit'>);
 
 /** `GET /api/audit-events`. With an identity only events of its tenant are listed; denials of anonymous callers belong to no tenant. */
 export function auditRoutes(list: (query: AuditQuery) => Promise<AuditEventPage>): AdminRoute[] {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AUDIT_LOSS_CAUSES, type AuditLossCause } from '../../auth/audit/audit-backlog.ts';
 import type { QueueCounters } from '../../recording/capture/queue-counters.ts';
 import { PRESSURE_STATES, pressureState, utilizationPct } from '../../recording/capture/queue-pressure.ts';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
 
 const count = z.int().min(0);
 const percentage = z.int().min(0).max(100);
@@ -12,7 +13,7 @@ const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
 /** Spec: G3.7 to G3.11. The last eight are ours: what was held back or not kept. */
-export const pipelineDiagnosticsShape = z
+const pipelineDiagnosticsShape = z
   .strictObject({
     schema_version: z.literal('trace-pipeline-diagnostics.v1'),
     generated_at: moment,
@@ -53,12 +54,10 @@ export const pipelineDiagnosticsShape = z
     description:
       'What the trace pipeline has done and lost since the process started; with Kafka, also what trace-writers have lost in the last days.',
   });
-export type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
+type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
 
-export interface PipelineState {
-  readonly capacity: number;
-  readonly depth: number;
-  readonly counters: QueueCounters;
+interface PipelineState {
+  readonly queue: { readonly capacity: number; readonly depth: number; readonly counters: QueueCounters };
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: (typeof STORE_DRIVERS)[number];
   readonly rejectionsUnkept: number;
@@ -69,7 +68,7 @@ export interface PipelineState {
 
 /** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
-  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, writerDrops, audit }: PipelineState,
+  { queue: { capacity, depth, counters }, bodies, storeDriver, rejectionsUnkept, writerDrops, audit }: PipelineState,
   now: number,
 ): PipelineDiagnostics {
   const utilization = utilizationPct(depth, capacity);
@@ -124,4 +123,21 @@ function lastWriteDrop({ lastWriteDropAt: ownAt, lastWriteDropOperation: own }: 
 
 function timeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** `GET /api/diagnostics/trace-pipeline`. Spec: G2.3. */
+export function pipelineRoutes(diagnose: () => Promise<PipelineDiagnostics>): AdminRoute[] {
+  return [
+    {
+      path: '/api/diagnostics/trace-pipeline',
+      GET: operation({
+        summary: 'Says what the trace pipeline has done and lost.',
+        permission: 'analytics:read',
+        status: 200,
+        response: pipelineDiagnosticsShape,
+        errors: [],
+        handle: diagnose,
+      }),
+    },
+  ];
 }

@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { createApiApp, type RawRoute } from '@vitrine/http-api/api-app';
 import type { ApiDescription } from '@vitrine/http-api/openapi/openapi-document';
@@ -7,7 +7,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';
 import type { AdminRoute } from './admin-route.ts';
 import { CORRELATION_HEADER } from '../../telemetry/correlation-id.ts';
-import { FAULT_STATUSES } from './fault-statuses.ts';
+import type { FaultStatuses } from '@vitrine/http-api/send-fault';
+import { Fault } from '@vitrine/faults/fault';
+import type { AuditTrail } from '../../auth/audit/audit-trail.ts';
+import type { Authenticate, RejectedCaller } from '../../auth/caller.ts';
 
 export interface AdminContext {
   readonly logger: Logger;
@@ -75,4 +78,74 @@ function descriptionOf(version: string, keyHeader: string): ApiDescription {
       503: 'The store, or the verification of keys, is not available.',
     },
   };
+}
+
+/** Every code has a heading in docs/failure-modes.md. A key of the configuration file is changed in that file; denials are logged as such, and
+ *  failed key refreshes by the refresh. Spec: G15.1 to G15.6. */
+export const FAULT_STATUSES: FaultStatuses = {
+  statuses: {
+    unauthorized: 401,
+    forbidden: 403,
+    origin_not_allowed: 403,
+    key_verification_unavailable: 503,
+    gateway_key_not_found: 404,
+    gateway_key_exists: 409,
+    gateway_key_token_exists: 409,
+    gateway_key_managed: 409,
+    gateway_keys_full: 409,
+    gateway_keys_read_only: 501,
+    key_store_unavailable: 503,
+    pepper_mismatch: 503,
+    pepper_unusable: 503,
+    too_many_groups: 400,
+    trace_not_found: 404,
+    checkpoint_not_found: 404,
+    foreign_checkpoint: 400,
+    last_checkpoint: 400,
+    trace_store_unavailable: 503,
+  },
+  expected: ['gateway_keys_read_only', 'key_verification_unavailable'],
+  replaced: { pepper_unusable: 'the pepper of gateway keys cannot be used; the log of the gateway names its file' },
+};
+
+/** Authorizes requests of the admin API: denials are audited and thrown as faults. */
+export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminContext['authorize'] {
+  return (request, permission) => {
+    const decide = () => authenticate(request.headers, permission);
+    const verdict = request.telemetry === undefined ? decide() : request.telemetry.authenticate(decide, request.correlationId);
+    if (!('rejection' in verdict)) {
+      // Without authentication any page that a browser shows could change keys.
+      if (verdict.identity === undefined && changesSomething(request) && isForeign(request.headers)) {
+        trail.denied(request, verdict, 'forbidden');
+        throw new Fault('origin_not_allowed', { say: 'origin not allowed' });
+      }
+      return verdict.identity;
+    }
+    trail.denied(request, verdict.caller, verdict.rejection.reason);
+    throw faultOf(verdict.rejection);
+  };
+}
+
+function changesSomething({ method }: { readonly method: string }): boolean {
+  return !['GET', 'HEAD', 'OPTIONS'].includes(method);
+}
+
+/** Whether a page of another host sends the request. */
+function isForeign({ origin, host }: IncomingHttpHeaders): boolean {
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());
+}
+
+function faultOf({ reason, error: say }: RejectedCaller['rejection']): Fault {
+  switch (reason) {
+    case 'unauthorized':
+      return new Fault('unauthorized', { say });
+    case 'forbidden':
+      return new Fault('forbidden', { say });
+    case 'key_verification_unavailable':
+      return new Fault('key_verification_unavailable', { say });
+    default: {
+      const unexpected: never = reason;
+      return unexpected;
+    }
+  }
 }

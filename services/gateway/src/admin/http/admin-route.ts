@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Identity } from '@vitrine/gateway-keys/gateway-key';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { operationOf, type Route } from '@vitrine/http-api/route';
 

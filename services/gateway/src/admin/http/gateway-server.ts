@@ -3,8 +3,7 @@ import type { ClientResponse } from '@vitrine/http-api/connections/client-respon
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
 import type { IncomingMessage } from 'node:http';
-import type { InstrumentRequest } from '../../telemetry/instrument-requests.ts';
-import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';
+import type { InstrumentRequest, RequestTelemetry } from '../../telemetry/request-telemetry.ts';
 import { CORRELATION_HEADER } from '../../telemetry/correlation-id.ts';
 
 /** Handles a request; `telemetry` is undefined when it is off. */

@@ -9,7 +9,7 @@ import type { TraceStore } from '@vitrine/traces/trace-store';
 import { integer, text } from '@vitrine/http-api/requests/query-shapes';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { findTrace, readTrace, traceParams } from './read-trace.ts';
+import { findTrace, readTrace, traceParams } from './traces-route.ts';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;

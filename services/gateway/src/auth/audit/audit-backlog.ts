@@ -1,21 +1,16 @@
-import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
-import { KeyedRateLimiter } from '../keyed-rate-limiter.ts';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-log';
+import { RateLimiter } from '../rate-limiter.ts';
 
 /** Each kind of event has bounds of its own: requests of anonymous callers, requests of a key, changes of keys. */
 export const AUDIT_KINDS = ['key_change', 'caller', 'anonymous'] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /** Why an event was dropped: too many in a second, too many waiting to be written, or a failed write. */
-export const AUDIT_LOSS_CAUSES = [
-  'key_change_rate',
-  'key_change_backlog',
-  'caller_rate',
-  'caller_backlog',
-  'anonymous_rate',
-  'anonymous_backlog',
+export type AuditLossCause = `${AuditKind}_${'rate' | 'backlog'}` | 'write_failed';
+export const AUDIT_LOSS_CAUSES: readonly AuditLossCause[] = [
+  ...AUDIT_KINDS.flatMap((kind): AuditLossCause[] => [`${kind}_rate`, `${kind}_backlog`]),
   'write_failed',
-] as const satisfies readonly (`${AuditKind}_${'rate' | 'backlog'}` | 'write_failed')[];
-export type AuditLossCause = (typeof AUDIT_LOSS_CAUSES)[number];
+];
 
 /** Events a second of each actor and reason, and of all anonymous callers together. */
 const PER_SECOND = 20;
@@ -27,14 +22,14 @@ const MAX_WAITING: Readonly<Record<AuditKind, number>> = { key_change: 1_000, ca
 /** A bounded queue of audit events of one kind before the store. Events beyond its bounds are counted. */
 export class AuditBacklog {
   readonly #kind: AuditKind;
-  readonly #rate: KeyedRateLimiter;
+  readonly #rate: RateLimiter;
   readonly #onDrop: (cause: AuditLossCause) => void;
   #waiting: AuditEvent[] = [];
 
   /** `clock`: milliseconds, only forward. */
   constructor(kind: AuditKind, clock: () => number, onDrop: (cause: AuditLossCause) => void) {
     this.#kind = kind;
-    this.#rate = new KeyedRateLimiter(PER_SECOND, MAX_COUNTED, clock);
+    this.#rate = new RateLimiter(PER_SECOND, clock, MAX_COUNTED);
     this.#onDrop = onDrop;
   }
 

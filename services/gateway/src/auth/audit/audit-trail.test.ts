@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-log';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { keyRow, testHashes } from '../../testing/key-rows.ts';
 import { AuditTrail } from './audit-trail.ts';

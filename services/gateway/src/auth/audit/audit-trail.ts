@@ -1,5 +1,4 @@
-import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
-import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
+import type { AuditEvent, AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';

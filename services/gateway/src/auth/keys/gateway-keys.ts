@@ -2,9 +2,14 @@ import { createToken } from '@vitrine/credentials/token';
 import { pepperProblemText, type PepperProblem } from '@vitrine/credentials/pepper-problem';
 import type { NewTokenHash, TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf, Fault } from '@vitrine/faults/fault';
-import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
-import { gatewayKeyOf, type GatewayKey, type GatewayKeyWithToken, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-log';
+import {
+  gatewayKeyOf,
+  type GatewayKey,
+  type GatewayKeyWithToken,
+  type Identity,
+  type KeyRow,
+} from '@vitrine/gateway-keys/gateway-key';
 import { idText, isReservedKeyId, RESERVED_KEY_ID } from '@vitrine/gateway-keys/key-fields';
 import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { Permission } from '@vitrine/gateway-keys/permission';

@@ -1,6 +1,5 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { identityOf, keyScope, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
-import type { Identity } from '@vitrine/gateway-keys/identity';
+import { identityOf, keyScope, type Identity, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
 import type { KeyChanges, KeyUse, TokenMove } from '@vitrine/gateway-keys/key-store';
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../caller.ts';
@@ -150,7 +149,7 @@ export class KeyRing {
     return [...this.#moves.values()];
   }
 
-  /** Forgets moves that the store has made, or found impossible. */
+  /** Removes moves that the store has made, or found impossible. */
   movesStored(moves: readonly TokenMove[]): void {
     for (const { from } of moves) this.#moves.delete(macText(from.token_mac));
   }

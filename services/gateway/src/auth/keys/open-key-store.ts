@@ -1,7 +1,7 @@
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
 import { EmbeddedKeyStore, type EmbeddedKeyStoreOptions } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
-import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
+import { openKeyReader } from '@vitrine/gateway-keys/sqlite/open-key-reader';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { existsSync } from 'node:fs';
 import { postgresOptions, storagePlace, type StorageSettings } from '../../storage/storage-settings.ts';
@@ -13,7 +13,7 @@ const CONNECTIONS = 4;
 /** `thread`: serves a store in a file. */
 export type KeyStoreOptions = Pick<EmbeddedKeyStoreOptions, 'thread'>;
 
-export interface OpenKeyStore extends AsyncDisposable {
+interface OpenKeyStore extends AsyncDisposable {
   readonly store: KeyStore & AuditLog;
   /** Where the keys are, for messages. */
   readonly place: string;
@@ -53,6 +53,6 @@ export async function readKeys<T>(storage: StorageSettings, read: (reader: KeyRe
   }
   const { database: path } = keyFiles(storage.path);
   if (!existsSync(path)) return undefined;
-  using reader = new SqliteKeyReader(path);
+  using reader = openKeyReader(path);
   return await read(reader);
 }

@@ -2,8 +2,8 @@ import { openPepperFile } from '@vitrine/credentials/pepper-file';
 import { createPepperText, readPepper, type Pepper } from '@vitrine/credentials/pepper';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
-import type { KeyStore } from '@vitrine/gateway-keys/key-store';
+import type { AuditEventPage, AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
+import type { KeyTokens } from '@vitrine/gateway-keys/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { keepPrivate } from '@vitrine/sqlite/private-file';
@@ -12,11 +12,11 @@ import { GatewayKeys, type KeyMaterial } from './gateway-keys.ts';
 import type { RedactPath } from '@vitrine/privacy/path-redactor';
 import type { StorageSettings } from '../../storage/storage-settings.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
-import type { AuthConfig } from '../auth-config.ts';
-import { fileKeyRows } from './file-keys.ts';
+import type { AuthConfig, FileKey } from '../auth-config.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
-import { openKeyStore, type KeyStoreOptions, type OpenKeyStore } from './open-key-store.ts';
+import { openKeyStore, type KeyStoreOptions } from './open-key-store.ts';
+import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
 
 /** The parts of the configuration that keys depend on. */
 interface KeysSettings {
@@ -25,18 +25,7 @@ interface KeysSettings {
 }
 
 /** The gateway keys of this process; nothing is opened before it is needed. */
-export interface OpenKeys extends AsyncDisposable {
-  /** Where the keys are stored, for messages. */
-  readonly place: string;
-  readonly store: KeyStore & AuditLog;
-  readonly poolFigures: OpenKeyStore['poolFigures'];
-  readonly trail: AuditTrail;
-  readonly keys: GatewayKeys;
-  /** Includes denials that are not written yet. Faults: `key_store_unavailable`. */
-  readonly listAudit: AuditLog['listAudit'];
-  /** Faults: `pepper_unusable`, `storage_unusable`. */
-  readonly material: () => KeyMaterial;
-}
+export type OpenKeys = Awaited<ReturnType<typeof openKeys>>;
 
 interface KeysOptions extends KeyStoreOptions {
   /** For the audit of requests. */
@@ -50,7 +39,7 @@ export async function openKeys(
   config: KeysSettings,
   logger: Logger,
   { thread, redactPathFor, clock = Date.now }: KeysOptions = {},
-): Promise<OpenKeys> {
+) {
   const opened = await openKeyStore(config.storage, { thread });
   const { store, place, poolFigures } = opened;
   const trail = new AuditTrail({ store, logger, redactPathFor, clock, steadyClock: () => performance.now() });
@@ -60,16 +49,19 @@ export async function openKeys(
   const isMutable = config.auth.store === 'database';
   const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock });
   return {
+    /** Where the keys are stored, for messages. */
     place,
     store,
     poolFigures,
     trail,
     keys,
-    listAudit: async (query) => {
+    /** Includes denials that are not written yet. Faults: `key_store_unavailable`. */
+    listAudit: async (query: AuditQuery): Promise<AuditEventPage> => {
       // Denials are written up to a second later, and are often listed just after one was seen.
       await trail.flush();
       return store.listAudit(query);
     },
+    /** Faults: `pepper_unusable`, `storage_unusable`. */
     material,
     async [Symbol.asyncDispose]() {
       await trail[Symbol.asyncDispose]();
@@ -99,4 +91,30 @@ function peppersOf({ peppers, store }: AuthConfig, { driver, path }: StorageSett
   const opened = openPepperFile(pepper, randomBytes, now);
   keepPrivate(pepper);
   return opened;
+}
+
+/** The keys of the YAML file as rows, created when the process read them. */
+function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readAt: number): KeyRow[] {
+  return keys.map(({ id, org_id, workspace_id, name, description, role, permissions, plan, token }) => ({
+    id,
+    org_id,
+    workspace_id,
+    name,
+    description,
+    created_by: 'system',
+    role,
+    permissions,
+    plan,
+    created_at: readAt,
+    last_used_at: undefined,
+    managed_by: undefined,
+    managed_resource: undefined,
+    revision: 0,
+    ...hashes.hash(token.reveal()),
+  }));
+}
+
+/** The hashes that the store reserves for them: a token that is removed from the file, or changed there, stays taken like a rotated one. */
+export function fileKeyTokens(keys: readonly FileKey[], hashes: TokenHashes): KeyTokens[] {
+  return keys.map(({ id, token }) => ({ id, known: hashes.all(token.reveal()) }));
 }

@@ -3,7 +3,7 @@ import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format'
 import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
 import { fileFaults } from '../doctor/file-faults.ts';
-import { ineffectiveLimits } from '../../limits/ineffective-limits.ts';
+import { ineffectiveLimits } from '../../limits/thresholds.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { commandOldSettings, inspectCommandConfig } from './command-config.ts';
 

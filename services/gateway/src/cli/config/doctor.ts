@@ -8,7 +8,7 @@ import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
 import { checkPlans } from '../doctor/plan-check.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
-import { ineffectiveLimits } from '../../limits/ineffective-limits.ts';
+import { ineffectiveLimits } from '../../limits/thresholds.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
 import { command, type CommandContext } from '@vitrine/command-line/command';

@@ -7,7 +7,7 @@ import { gatewayCommandLine } from '../registry.ts';
 import { gatewayConfig } from '../../config.ts';
 import { GATEWAY_INSTRUMENTS } from '../../telemetry/metrics/instruments.ts';
 import { OLD_CONFIG } from '../../testing/old-config-file.ts';
-import { OLD_KEYS, OLD_VARIABLES } from '../../config/old-names.ts';
+import { OLD_KEYS, OLD_VARIABLES } from '../../config/old-settings.ts';
 
 // docs/migrating.md lists everything of the old gateway that has a name, and names nothing of ours that is not there.
 

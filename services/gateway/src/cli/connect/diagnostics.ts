@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyHeaderError } from '../../auth/key-header.ts';
+import { keyHeaderError } from '../../auth/auth-config.ts';
 import { requestJson } from '@vitrine/command-line/request-json';
 import { command, stringOption } from '@vitrine/command-line/command';
 import { usageError } from '@vitrine/command-line/usage-error';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { auditEventPage, type AuditEventPage } from '@vitrine/gateway-keys/audit-event-page';
-import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-log';
 import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
-import { auditFilters, DEFAULT_LIMIT } from '../../admin/audit/audit-query.ts';
+import { auditFilters, DEFAULT_LIMIT } from '../../admin/audit/audit-route.ts';
 import { keyFiles } from '../../auth/keys/key-files.ts';
 import { readKeys } from '../../auth/keys/open-key-store.ts';
 import type { GatewayConfig } from '../../config.ts';

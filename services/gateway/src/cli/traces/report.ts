@@ -1,6 +1,6 @@
 import { plainCost } from '@vitrine/traces/measures-to-response';
 import { usdJson } from '@vitrine/traces/usd';
-import { tracesQuery } from '../../admin/analytics/analytics-query.ts';
+import { tracesQuery } from '../../admin/analytics/analytics-routes.ts';
 import { reportText } from '../report/report-text.ts';
 import { readReport } from '../report/usage-report.ts';
 import { command, stringOption } from '@vitrine/command-line/command';

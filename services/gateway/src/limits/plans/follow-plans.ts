@@ -1,13 +1,47 @@
-import { codeOf } from '@vitrine/faults/fault';
-import { planDocument } from '@vitrine/plans/plan-document';
+import { codeOf, Fault } from '@vitrine/faults/fault';
+import { planDocument, readPlanDocument, type PlanDocument } from '@vitrine/plans/plan-document';
 import { PLAN_CHANNEL, readPlanGeneration, readPlanRows } from '@vitrine/plans/plan-rows';
 import { backoffMs } from '@vitrine/postgres/backoff';
 import { NotifiedPoll } from '@vitrine/postgres/notified-poll';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { LivePlans, PlanSource } from './live-plans.ts';
-import { readPlanDirectory } from './plan-directory.ts';
+import { LivePlans, type PlanSource } from './live-plans.ts';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
+import { postgresOptions, type StorageSettings } from '../../storage/storage-settings.ts';
+
+/** The parts of the configuration that live plans depend on. */
+export interface PlansSettings {
+  readonly auth: { readonly enabled: boolean };
+  readonly limits: { readonly plans_dir?: string | undefined };
+  readonly storage: StorageSettings;
+}
+
+/** Opens the plans of the configured sources and follows their changes. Undefined where plans come from the configuration alone, and with
+ *  authentication off, because then no caller has a plan. A source that cannot be read does not keep the gateway from starting. */
+export async function openPlans({ auth, limits, storage }: PlansSettings, logger: Logger) {
+  const options = postgresOptions(storage, 'plans');
+  const { plans_dir: directory } = limits;
+  if (!auth.enabled || (options === undefined && directory === undefined)) return undefined;
+  await using opened = new AsyncDisposableStack();
+  const pool = options && opened.use(await openPool(options));
+  const live = new LivePlans(logger);
+  opened.use(await followPlans(live, { pool, directory }, logger));
+  const running = opened.move();
+  return {
+    live,
+    poolFigures: (): Readonly<Record<string, PoolFigures>> => (pool === undefined ? {} : { plans: pool.figures() }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function openPool(options: PostgresPoolOptions): Promise<PostgresPool> {
+  const { PostgresPool } = await import('@vitrine/postgres/postgres-pool');
+  return new PostgresPool({ ...options, maxConnections: 1 });
+}
 
 /** Kubelets refresh mounted ConfigMaps once a minute; a read of an unchanged file takes a tenth of a millisecond. */
 const DIRECTORY_INTERVAL_MS = 5_000;
@@ -111,4 +145,25 @@ function followDirectory(live: LivePlans, folder: string, intervalMs: number, on
       await reading;
     },
   };
+}
+
+/** The key of the ConfigMap. */
+const PLAN_FILE = 'plans.json';
+/** The largest size of a ConfigMap. */
+const MAX_BYTES = 1_048_576;
+
+/** Reads the document of a mounted ConfigMap; undefined while there is none, because the operator makes it after the pods may have started.
+ *  The whole path is resolved by each read, so that the swap of `..data` is followed. Faults: `invalid_plans`. */
+export async function readPlanDirectory(folder: string): Promise<PlanDocument | undefined> {
+  const path = join(folder, PLAN_FILE);
+  try {
+    // Opened once: the path may lead to another file a moment later.
+    await using file = await open(path);
+    const { size } = await file.stat();
+    if (size > MAX_BYTES) throw new Fault('invalid_plans', { say: `${path} has ${size} bytes; at most ${MAX_BYTES}` });
+    return readPlanDocument(await file.readFile('utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -15,8 +15,8 @@ export interface AppliedPlans {
 
 export const NO_PLANS: AppliedPlans = { generation: 0, plans: {}, workspaces: [] };
 
-/** The plans of rows in Postgres and of a mounted directory: of each source its last valid document, of which the one with the higher
- *  generation applies. Which plan a workspace has is known to the rows alone. */
+/** The plans of rows in Postgres and of a mounted directory. Each source keeps its last valid document, and the one with the higher
+ *  generation applies. Only the rows say which plan a workspace has. */
 export class LivePlans {
   readonly #logger: Logger;
   readonly #documents = new Map<PlanSource, PlanDocument>();

@@ -5,15 +5,14 @@ import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { postgresOptions } from '../../storage/storage-settings.ts';
 import type { PlanSource } from './live-plans.ts';
-import type { PlansSettings } from './open-plans.ts';
-import { readPlanDirectory } from './plan-directory.ts';
+import { type PlansSettings, readPlanDirectory } from './follow-plans.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** What a source of plans holds at the moment. */
+/** The current state of a source of plans. */
 export interface ReadPlans {
   readonly source: PlanSource;
-  /** Undefined where there is none, or it cannot be used. */
+  /** Undefined when the source has no document, or an unusable one. */
   readonly document: PlanDocument | undefined;
   readonly error: string | undefined;
 }

@@ -1,6 +1,7 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { scopeNames, scopeNamesOf, type ScopeNames } from '../scope-names.ts';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { scopeNames, type ScopeNames } from '../requests/request-counter.ts';
 import { picoUsd } from '../thresholds.ts';
 
 /** Keys and workspaces together with usage on one day. */
@@ -56,8 +57,8 @@ export class DayAccounts {
 
   /** The accounts that an exchange of this process will be settled in. Rejected requests have no usage, and a caller over its limit must not
    *  delay others of its workspace. */
-  ofExchange({ scope, outcome }: EndedExchange): ScopeAccounts | undefined {
-    return outcome === 'rejected' ? undefined : this.of(scopeNamesOf(scope));
+  ofExchange({ scope: { org_id, workspace_id, gateway_key_id }, outcome }: EndedExchange): ScopeAccounts | undefined {
+    return outcome === 'rejected' ? undefined : this.of(scopeNames(org_id, workspace_id, gateway_key_id));
   }
 
   /** A batch of this process was written. */
@@ -120,4 +121,9 @@ function addTo(to: AccountUsage, more: AccountUsage): void {
 function raiseTo(to: AccountUsage, tokens: number, amount: number): void {
   to.tokens = Math.max(to.tokens, tokens);
   to.picoUsd = Math.max(to.picoUsd, amount);
+}
+
+/** `YYYY-MM-DD` of a number of days since the epoch. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -4,7 +4,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { DayAccounts } from './day-accounts.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
-import { scopeNames } from '../scope-names.ts';
+import { scopeNames } from '../requests/request-counter.ts';
 
 const DAY = '2026-03-01';
 const NOON = Date.parse(`${DAY}T12:00:00Z`);
@@ -225,13 +225,13 @@ describe('the quota ledger', () => {
     ledger.taken(taken(2));
     const accounts = ledger.accountsOf(namesOf(0));
     if (accounts === undefined) throw new Error('no accounts');
-    const waiting = ledger.settlement(accounts, 60_000);
+    const waiting = ledger.settlements.settlement(accounts, 60_000);
     const other = ledger.accountsOf(namesOf(2));
     if (other === undefined) throw new Error('no accounts');
-    const inVain = ledger.settlement(other, 5);
+    const inVain = ledger.settlements.settlement(other, 5);
     ledger.settled(1, []);
     expect(await waiting).toBe(true);
-    expect(await ledger.settlement(accounts, 0)).toBe(true);
+    expect(await ledger.settlements.settlement(accounts, 0)).toBe(true);
     expect(await inVain).toBe(false);
   });
 

@@ -1,9 +1,11 @@
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { DayAccounts, type EndedExchange, type ScopeAccounts } from './day-accounts.ts';
-import type { ScopeNames } from '../scope-names.ts';
-import { Settlements } from '../shared-quotas/settlements.ts';
-import { dayText } from './utc-day.ts';
+import { checkQuotas, type DailyQuotas, type QuotaResult } from './quota-check.ts';
+import { DayAccounts, dayText, type EndedExchange, type ScopeAccounts } from './day-accounts.ts';
+import type { ScopeNames } from '../requests/request-counter.ts';
+import { withTimeout } from '../shared-quotas/report-loop.ts';
+import { SETTLEMENT_WAIT_MAX_MS, Settlements } from '../shared-quotas/settlements.ts';
+import type { BoundThresholds } from '../thresholds.ts';
 
 /** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: G10.10. */
 const READ_INTERVAL_MS = 4_000;
@@ -21,6 +23,7 @@ interface QuotaLedgerOptions {
   readonly steadyClock: () => number;
   /** Called for every failed read of the totals. */
   readonly onFailedRead: (error: unknown) => void;
+  readonly settlementWaitMaxMs?: number;
   readonly maxAccounts?: number;
 }
 
@@ -29,9 +32,10 @@ interface Reading {
   readonly startedAt: number;
 }
 
-/** The usage of keys and workspaces today: the store's totals, what this process has written since, and the number of its exchanges that
- *  have ended but are not written yet. These are queued and settled in order. Spec: G10.8, G10.10. */
-export class QuotaLedger {
+/** Daily quotas by the usage of keys and workspaces today (`limits.counters: process`): the store's totals, what this process has written
+ *  since, and the number of its exchanges that have ended but are not written yet. These are queued and settled in order.
+ *  Spec: G10.8, G10.10. */
+export class QuotaLedger implements DailyQuotas {
   readonly #options: QuotaLedgerOptions;
   #day: number;
   /** The latest day of the clock so far. */
@@ -42,12 +46,14 @@ export class QuotaLedger {
   #reading: Reading | undefined;
   /** A finished read whose rows may include a part of the batch that is being written. */
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
-  readonly #settlements = new Settlements();
+  readonly settlements = new Settlements();
+  readonly #waitMaxMs: number;
   /** Resolves when totals that checks wait for are known, or could not be read; undefined unless they are awaited. */
   #awaitedTotals: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuotaLedgerOptions) {
     this.#options = options;
+    this.#waitMaxMs = options.settlementWaitMaxMs ?? SETTLEMENT_WAIT_MAX_MS;
     this.#day = Math.floor(options.clock() / DAY_MS);
     this.#latestDay = this.#day;
     this.#accounts = new DayAccounts(dayText(this.#day), options.maxAccounts);
@@ -59,42 +65,38 @@ export class QuotaLedger {
     return this.#options.steadyClock() - this.#readAt > TOTALS_MAX_AGE_MS ? undefined : this.#accounts.of(names);
   }
 
-  /** Whether checks have to wait for totals: the clock was set to another day, or daily limits begin to apply. */
-  get awaitsTotals(): boolean {
-    return this.#awaitedTotals !== undefined;
+  check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult> {
+    const result = this.#check(names, thresholds);
+    if (result !== 'unavailable' || this.#awaitedTotals === undefined) return result;
+    // The clock was set to another day, or daily limits begin to apply. Reading the totals takes some milliseconds.
+    const isKnown = withTimeout(this.#awaitedTotals.promise, this.#waitMaxMs, undefined);
+    return isKnown.then(() => this.#check(names, thresholds));
   }
 
-  /** Resolves when `awaitsTotals` is over, after `maxMs` at the latest. */
-  totals(maxMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, maxMs);
-    void (this.#awaitedTotals?.promise ?? Promise.resolve()).then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    return promise;
+  #check(names: ScopeNames, thresholds: BoundThresholds, isSettled = false): QuotaResult | Promise<QuotaResult> {
+    const accounts = this.accountsOf(names);
+    if (accounts === undefined) return 'unavailable';
+    const code = checkQuotas(accounts, thresholds, isSettled);
+    if (code !== 'unsettled') return code && { code, isUsedUp: true };
+    // Exchanges that end while the request waits were in flight when it came, and do not delay it again.
+    return this.settlements
+      .settlement(accounts, this.#waitMaxMs)
+      .then((isDone) => (isDone ? this.#check(names, thresholds, true) : 'unavailable'));
   }
 
-  /** See `Settlements`. */
-  settlement(accounts: ScopeAccounts, maxMs: number): Promise<boolean> {
-    return this.#settlements.settlement(accounts, maxMs);
-  }
-
-  /** The trace queue has taken an exchange, which is unsettled from now on. */
   taken(exchange: EndedExchange): void {
     this.#roll();
-    this.#settlements.taken(this.#accounts.ofExchange(exchange));
+    this.settlements.taken(this.#accounts.ofExchange(exchange));
   }
 
-  /** The oldest `count` unsettled exchanges are written, with this usage, or dropped. */
   settled(count: number, usage: readonly DayUsage[]): void {
     this.#roll();
     this.#accounts.add(usage);
-    this.#settlements.settled(count);
+    this.settlements.settled(count);
     this.#useFinished();
   }
 
-  /** Begins to read the totals, and lets checks wait for them. */
+  /** Begins to read the totals. Checks wait for them. */
   refresh(): void {
     this.#awaitedTotals ??= Promise.withResolvers();
     void this.read();
@@ -111,7 +113,7 @@ export class QuotaLedger {
       // Abandoned in the meantime, or of yesterday.
       if (this.#reading !== reading) return;
       this.#finished = { ...reading, rows };
-      if (this.#settlements.areComplete) this.#useFinished();
+      if (this.settlements.areComplete) this.#useFinished();
     } catch (error) {
       this.#options.onFailedRead(error);
       if (this.#reading === reading) this.#endWait();

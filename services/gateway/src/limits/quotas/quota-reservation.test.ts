@@ -3,7 +3,7 @@ import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { DayAccounts, type DayAccount } from './day-accounts.ts';
 import { QuotaReservation } from './quota-reservation.ts';
-import { scopeNames } from '../scope-names.ts';
+import { scopeNames } from '../requests/request-counter.ts';
 import { InMemoryQuotaGrants, quotaKey } from '../testing/in-memory-quota-grants.ts';
 
 const DAY = '2026-03-01';

@@ -1,16 +1,18 @@
-import { mayReach, type QuotaUnit } from './check-quotas.ts';
-import type { DayAccount } from './day-accounts.ts';
-import type { QuotaGrant, QuotaReport } from '../shared-quotas/quota-grants.ts';
+import { mayReach, type QuotaUnit } from './quota-check.ts';
+import { DayAccounts, type DayAccount, type ScopeAccounts } from './day-accounts.ts';
+import type { QuotaGrant, QuotaReport, QuotaReporter } from '../shared-quotas/quota-grants.ts';
+import { randomUUID } from 'node:crypto';
+import type { ScopeNames } from '../requests/request-counter.ts';
 
 /** Reserved for the time until the next report, in usage of the last interval: a rate may double before a request has to wait. */
 const AHEAD_INTERVALS = 2;
 /** A key in use reserves this part of the quota besides. */
 const AHEAD_PART = 1 / 64;
-/** A key that was not used for so long returns what it holds. */
+/** A key that was not used for this long returns its reservation. */
 const IDLE_AFTER_MS = 60_000;
 
-/** What stands in the way of one more request: nothing, ended exchanges that may have used up what is held (`unsettled`), a reservation that
- *  the ledger might raise (`report`), reservations of other processes (`reserved`), or the quota (`used up`). */
+/** Whether one more request is admitted. Otherwise the reason: ended exchanges may have used up the reservation (`unsettled`), the ledger
+ *  might raise it (`report`), other processes have reserved the rest (`reserved`), or the quota is `used up`. */
 export type ReservationState = 'free' | 'unsettled' | 'report' | 'reserved' | 'used up';
 
 /** The part of one daily quota that this process may use. It admits requests while it has used less than it was allotted; usage and
@@ -119,5 +121,67 @@ export class QuotaReservation {
 
   #isIdle(now: number): boolean {
     return now - this.#checkedAt > IDLE_AFTER_MS;
+  }
+}
+
+type Reservations = Readonly<Record<QuotaUnit, QuotaReservation>>;
+
+export interface ScopeReservations {
+  readonly accounts: ScopeAccounts;
+  readonly key: Reservations;
+  readonly workspace: Reservations;
+}
+
+/** What this process has used and reserved on one UTC day. It reports by a new id for each day, so that what it reports only grows, also
+ *  when the clock is put back to a day that it has left. */
+export class ReservationDay implements QuotaReporter {
+  /** Days since the epoch. */
+  readonly number: number;
+  readonly day: string;
+  readonly process: string = randomUUID();
+  readonly accounts: DayAccounts;
+  readonly #leaseMs: number;
+  readonly #reservations = new Map<DayAccount, Reservations>();
+
+  constructor(
+    number: number,
+    day: string,
+    { leaseMs, maxAccounts }: { readonly leaseMs: number; readonly maxAccounts?: number },
+  ) {
+    this.number = number;
+    this.day = day;
+    this.#leaseMs = leaseMs;
+    this.accounts = new DayAccounts(day, maxAccounts);
+  }
+
+  /** Undefined when there is no room for another account. */
+  of(names: ScopeNames): ScopeReservations | undefined {
+    const accounts = this.accounts.of(names);
+    if (accounts === undefined) return undefined;
+    return {
+      accounts,
+      key: this.#reservationsOf(names.key, accounts.key),
+      workspace: this.#reservationsOf(names.workspace, accounts.workspace),
+    };
+  }
+
+  has(reservation: QuotaReservation): boolean {
+    return this.#reservations.get(reservation.account)?.[reservation.unit] === reservation;
+  }
+
+  *reservations(): Generator<QuotaReservation> {
+    for (const { tokens, picoUsd } of this.#reservations.values()) {
+      yield tokens;
+      yield picoUsd;
+    }
+  }
+
+  #reservationsOf(name: string, account: DayAccount): Reservations {
+    const known = this.#reservations.get(account);
+    if (known !== undefined) return known;
+    const of = (unit: QuotaUnit) => new QuotaReservation(name, unit, account, this.#leaseMs);
+    const made = { tokens: of('tokens'), picoUsd: of('picoUsd') };
+    this.#reservations.set(account, made);
+    return made;
   }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
-import type { RateLimits } from './request-counter.ts';
-import { scopeNames, type ScopeNames } from '../scope-names.ts';
+import { scopeNames, type RateLimits, type ScopeNames } from './request-counter.ts';
 import { describeRequestCounter } from '../testing/request-counter-contract.ts';
 
 const one = scopeNames('org', 'ws', 'gk_1');

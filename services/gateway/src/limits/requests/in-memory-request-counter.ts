@@ -1,5 +1,4 @@
-import type { RateLimits, RateResult, RequestCounter } from './request-counter.ts';
-import type { ScopeNames } from '../scope-names.ts';
+import type { RateLimits, RateResult, RequestCounter, ScopeNames } from './request-counter.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
 /** Keys and workspaces together that may have been active within a minute. */

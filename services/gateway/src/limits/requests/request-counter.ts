@@ -1,4 +1,13 @@
-import type { ScopeNames } from '../scope-names.ts';
+/** The names of the counters of a key and its workspace. Ids contain no line feeds, so no two scopes share a name. */
+export interface ScopeNames {
+  readonly key: string;
+  readonly workspace: string;
+}
+
+export function scopeNames(org_id: string, workspace_id: string, key_id: string): ScopeNames {
+  const workspace = `${org_id}\n${workspace_id}`;
+  return { key: `${workspace}\n${key_id}`, workspace };
+}
 
 /** Requests a minute; 0 for no limit. */
 export interface RateLimits {

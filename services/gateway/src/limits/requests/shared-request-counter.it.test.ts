@@ -5,8 +5,7 @@ import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-d
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import { PostgresAllotmentLedger } from '../shared-quotas/postgres-allotment-ledger.ts';
-import type { RateResult } from './request-counter.ts';
-import { scopeNames } from '../scope-names.ts';
+import { scopeNames, type RateResult } from './request-counter.ts';
 import { SharedRequestCounter } from './shared-request-counter.ts';
 import { InMemoryAllotmentLedger } from '../testing/in-memory-allotment-ledger.ts';
 import { describeRequestCounter } from '../testing/request-counter-contract.ts';

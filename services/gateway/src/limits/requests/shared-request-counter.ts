@@ -1,16 +1,10 @@
-import type { AllotmentLedger, AllotmentTimes } from '../shared-quotas/allotment-ledger.ts';
+import type { Allotment, AllotmentLedger, AllotmentReport, AllotmentTimes } from '../shared-quotas/allotment-ledger.ts';
 import { ReportLoop } from '../shared-quotas/report-loop.ts';
-import type { RateLimits, RateResult, RequestCounter } from './request-counter.ts';
-import type { ScopeNames } from '../scope-names.ts';
+import type { RateLimits, RateResult, RequestCounter, ScopeNames } from './request-counter.ts';
 import { SharedWindow } from './shared-window.ts';
 
 /** Keys and workspaces together that may have been active within a minute. */
 const MAX_WINDOWS = 65_536;
-/** Limits in one call of the ledger: some ten milliseconds of the database. */
-const MAX_REPORTS = 512;
-const CALL_MAX_MS = 2_000;
-/** How long a request waits for its limits at most. */
-const WAIT_MAX_MS = 1_000;
 /** Reports that a request waits for at most: requests that came later may have used up what the first one brought. */
 const MAX_ATTEMPTS = 2;
 
@@ -23,24 +17,19 @@ interface SharedRequestCounterOptions extends AllotmentTimes {
   readonly maxWindows?: number;
 }
 
-/** The request rates of all processes on one ledger. A request waits for the ledger only where this process holds nothing of its limits and
+/** The request rates of all processes on one ledger. A request waits for the ledger only when this process has used up its allotment and
  *  may get more: at the first request of a key, and when its rate grows within a second. Spec: G10.7. */
 export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
   readonly #options: Required<SharedRequestCounterOptions>;
   readonly #windows = new Map<string, SharedWindow>();
-  readonly #reports: ReportLoop<SharedWindow>;
-  #sequence = 0;
-  #isClosing = false;
+  readonly #reports: ReportLoop<SharedWindow, AllotmentReport, Allotment>;
 
   constructor(options: SharedRequestCounterOptions) {
     this.#options = { maxWindows: MAX_WINDOWS, ...options };
     this.#reports = new ReportLoop({
-      send: (windows) => this.#send(windows),
-      due: () => this.#due(),
-      intervalMs: this.#options.reportIntervalMs,
-      maxItems: MAX_REPORTS,
-      callMaxMs: CALL_MAX_MS,
-      waitMaxMs: WAIT_MAX_MS,
+      begin: (items) => ({ items, send: (sequence, reports) => options.ledger.report(sequence, reports) }),
+      due: (isLast) => this.#due(isLast),
+      intervalMs: options.reportIntervalMs,
       clock: this.#options.clock,
       onError: this.#options.onError,
     });
@@ -60,7 +49,6 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
 
   /** Returns what is held and unused. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosing = true;
     await this.#reports[Symbol.asyncDispose]();
   }
 
@@ -83,7 +71,7 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
     limits: RateLimits,
   ): Promise<RateResult> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const isReported = await this.#untilReported(this.#unreported(key, workspace, limits));
+      const isReported = await this.#reports.reported(this.#unreported(key, workspace, limits));
       if (!isReported) return 'unavailable';
       const result = this.#tryAdmit(key, workspace, limits);
       if (result !== 'report') return result;
@@ -102,13 +90,6 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
     ];
   }
 
-  async #untilReported(windows: readonly SharedWindow[]): Promise<boolean> {
-    for (const window of windows) window.waiting += 1;
-    const reported = await Promise.all(windows.map((window) => this.#reports.reported(window)));
-    for (const window of windows) window.waiting -= 1;
-    return reported.every(Boolean);
-  }
-
   /** A slot is free again when a request of this process expires, or another process has returned one. */
   #rejected(scope: 'key' | 'workspace', window: SharedWindow | undefined, now: number): RateResult {
     const { reportIntervalMs } = this.#options;
@@ -125,25 +106,11 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
     return window;
   }
 
-  *#due(): Generator<SharedWindow> {
+  *#due(isLast: boolean): Generator<SharedWindow> {
     const now = this.#options.clock();
     for (const window of this.#windows.values()) {
-      if (this.#isClosing || window.isDue(now)) yield window;
+      if (isLast || window.isDue(now)) yield window;
       else if (window.isIdle(now)) this.#windows.delete(window.name);
-    }
-  }
-
-  async #send(windows: readonly SharedWindow[]): Promise<void> {
-    this.#sequence += 1;
-    const sequence = this.#sequence;
-    const sentAt = this.#options.clock();
-    const reports = windows.map((window) => window.report(sentAt, this.#isClosing));
-    const allotments = await this.#options.ledger.report(sequence, reports);
-    // A late response would grant what a later report has returned.
-    if (sequence !== this.#sequence) return;
-    for (const [i, window] of windows.entries()) {
-      const allotment = allotments[i];
-      if (allotment !== undefined) window.confirm(allotment, sentAt);
     }
   }
 }

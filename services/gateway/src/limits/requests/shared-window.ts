@@ -1,5 +1,4 @@
 import type { Allotment, AllotmentReport, AllotmentTimes } from '../shared-quotas/allotment-ledger.ts';
-import { fairShares } from '../shared-quotas/fair-shares.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 /** A first request, or one more than expected, reserves this part of the limit ahead. */
@@ -11,7 +10,7 @@ const AHEAD_INTERVALS = 2;
 
 export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
 
-/** What stands in the way of one more request: nothing, an allotment that is used up and that the ledger might raise (`report`), or the limit. */
+/** Whether one more request is admitted: yes, after a report that may raise the allotment, or no because the limit is reached. */
 type WindowState = 'free' | 'report' | 'full';
 
 /** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment.
@@ -66,7 +65,7 @@ export class SharedWindow {
     this.#admitted += 1;
   }
 
-  /** Notes a rejection. Returns how long until a request of this process expires; Infinity when it holds nothing. */
+  /** Counts a rejection. Returns how long until a request of this process expires, or Infinity without an allotment. */
   reject(now: number): number {
     this.#rejected += 1;
     return this.#usable === 0 ? Number.POSITIVE_INFINITY : this.#window.waitMs(this.#usable, now);
@@ -118,4 +117,18 @@ export class SharedWindow {
   get #usable(): number {
     return Math.min(this.#allotted, this.#share, this.#limit);
   }
+}
+
+/** Max-min fair shares of a limit: none is above its demand, and each that is below it is as large as any other, but for one where the
+ *  rest cannot be divided: then the first in order get it. The shares add up to the limit, or to all demands where these are fewer. */
+export function fairShares(limit: number, demands: readonly number[]): number[] {
+  const shares = demands.map(() => 0);
+  let left = limit;
+  const ascending = demands.map((demand, i) => ({ demand, i })).toSorted((a, b) => a.demand - b.demand || b.i - a.i);
+  for (const [done, { demand, i }] of ascending.entries()) {
+    const share = Math.min(demand, Math.floor(left / (demands.length - done)));
+    shares[i] = share;
+    left -= share;
+  }
+  return shares;
 }

@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '../quotas/check-quotas.ts';
+import type { QuotaUnit } from '../quotas/quota-check.ts';
 
 /** What a process reports of one daily quota. */
 export interface QuotaReport {

@@ -1,48 +1,77 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-interface ReportLoopOptions<T> {
-  /** Sends one report of at most `maxItems`; rejects when it failed. */
-  readonly send: (items: readonly T[]) => Promise<void>;
-  /** What the regular report is about. */
-  readonly due: () => Iterable<T>;
+/** Items in one call: some ten milliseconds of the database. */
+const MAX_ITEMS = 512;
+/** After how long a call has failed: it may still reach the database later. */
+const CALL_MAX_MS = 2_000;
+/** How long a request waits for a report at most. */
+const WAIT_MAX_MS = 1_000;
+
+/** The part of a limit that this process may use. */
+interface Reported<Report, Grant> {
+  /** Requests that wait for a report. */
+  waiting: number;
+  /** Begins a report. Times are milliseconds of a monotonic clock. */
+  report(now: number, isLast: boolean): Report;
+  /** Ends the last report, which was sent at `sentAt`. */
+  confirm(grant: Grant, sentAt: number): void;
+}
+
+interface ReportCall<T, Report, Grant> {
+  readonly items: readonly T[];
+  /** Resolves with a grant for each report, in their order; rejects when it failed. `sequence` grows from call to call. */
+  readonly send: (sequence: number, reports: readonly Report[]) => Promise<readonly (Grant | undefined)[]>;
+}
+
+interface ReportLoopOptions<T, Report, Grant> {
+  /** Begins a call: those of `items` that are still to be reported, and what sends their reports. */
+  readonly begin: (items: readonly T[]) => ReportCall<T, Report, Grant>;
+  /** What the regular report is about. `isLast`: nothing is reported after it. */
+  readonly due: (isLast: boolean) => Iterable<T>;
   readonly intervalMs: number;
-  readonly maxItems: number;
-  /** After how long a call has failed: it may still reach the database later. */
-  readonly callMaxMs: number;
-  /** How long `reported` waits at most. */
-  readonly waitMaxMs: number;
   /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
+  /** Called for every failed report. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Reports to a database at an interval, and on request between these; one call at a time, so that reports arrive in their order. */
-export class ReportLoop<T> implements AsyncDisposable {
-  readonly #options: ReportLoopOptions<T>;
+export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implements AsyncDisposable {
+  readonly #options: ReportLoopOptions<T, Report, Grant>;
   readonly #timer: NodeJS.Timeout;
   readonly #pending = new Set<T>();
   #next = Promise.withResolvers<boolean>();
   #running: Promise<void> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
+  #sequence = 0;
+  #isClosing = false;
 
-  constructor(options: ReportLoopOptions<T>) {
+  constructor(options: ReportLoopOptions<T, Report, Grant>) {
     this.#options = options;
     this.#timer = setInterval(() => this.#reportDue(), options.intervalMs);
     this.#timer.unref();
   }
 
-  /** Resolves with true after a report of `item` that began later than this call; with false when it failed, took too long, or would be
+  /** Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would be
    *  the next call within an interval after a failed one. */
-  reported(item: T): Promise<boolean> {
-    const { clock, intervalMs, waitMaxMs } = this.#options;
+  async reported(items: readonly T[]): Promise<boolean> {
+    for (const item of items) item.waiting += 1;
+    const reported = await Promise.all(items.map((item) => this.#reported(item)));
+    for (const item of items) item.waiting -= 1;
+    return reported.every(Boolean);
+  }
+
+  #reported(item: T): Promise<boolean> {
+    const { clock, intervalMs } = this.#options;
     if (clock() - this.#failedAt < intervalMs) return Promise.resolve(false);
     this.#pending.add(item);
     this.#start();
-    return withTimeout(this.#next.promise, waitMaxMs, false);
+    return withTimeout(this.#next.promise, WAIT_MAX_MS, false);
   }
 
   /** Sends a last report of what is due, unless the database is away. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
     clearInterval(this.#timer);
     await this.#running;
     this.#reportDue();
@@ -50,7 +79,7 @@ export class ReportLoop<T> implements AsyncDisposable {
   }
 
   #reportDue(): void {
-    for (const item of this.#options.due()) this.#pending.add(item);
+    for (const item of this.#options.due(this.#isClosing)) this.#pending.add(item);
     this.#start();
   }
 
@@ -74,18 +103,33 @@ export class ReportLoop<T> implements AsyncDisposable {
   }
 
   async #send(items: readonly T[]): Promise<boolean> {
-    const { send, maxItems, callMaxMs, onError } = this.#options;
     try {
-      for (let from = 0; from < items.length; from += maxItems)
-        await withDeadline(send(items.slice(from, from + maxItems)), callMaxMs);
+      for (let from = 0; from < items.length; from += MAX_ITEMS)
+        await withDeadline(this.#report(items.slice(from, from + MAX_ITEMS)), CALL_MAX_MS);
       return true;
     } catch (error) {
-      onError(error);
+      this.#options.onError(error);
       return false;
     }
   }
 
-  /** Whoever waits for the next call gets no worse a result than whoever comes later. */
+  async #report(all: readonly T[]): Promise<void> {
+    const { items, send } = this.#options.begin(all);
+    if (items.length === 0) return;
+    this.#sequence += 1;
+    const sequence = this.#sequence;
+    const sentAt = this.#options.clock();
+    const reports = items.map((item) => item.report(sentAt, this.#isClosing));
+    const grants = await send(sequence, reports);
+    // A late response would grant what a later report has returned.
+    if (sequence !== this.#sequence) return;
+    for (const [i, item] of items.entries()) {
+      const grant = grants[i];
+      if (grant !== undefined) item.confirm(grant, sentAt);
+    }
+  }
+
+  /** Requests that wait for the next call are rejected at once, like those that come after the failure. */
   #fail(): void {
     this.#failedAt = this.#options.clock();
     this.#pending.clear();
@@ -103,7 +147,8 @@ async function withDeadline(call: Promise<void>, maxMs: number): Promise<void> {
   if (!isDone) throw new Error(`no response within ${maxMs} ms`);
 }
 
-async function withTimeout<V>(promise: Promise<V>, maxMs: number, otherwise: V): Promise<V> {
+/** Resolves like `promise`, or with `otherwise` after `maxMs`. */
+export async function withTimeout<V>(promise: Promise<V>, maxMs: number, otherwise: V): Promise<V> {
   const stop = new AbortController();
   const timeout = wait(maxMs, otherwise, { signal: stop.signal });
   timeout.catch(() => {});

@@ -1,4 +1,5 @@
 import type { ScopeAccounts } from '../quotas/day-accounts.ts';
+import { withTimeout } from './report-loop.ts';
 
 /** How long a request near a daily quota waits until the usage of ended exchanges is settled. Usually that takes some milliseconds;
  *  when the writer stalls (`TraceQueue`), the usage is unknown. */
@@ -15,7 +16,7 @@ export class Settlements {
   readonly #queue: (ScopeAccounts | undefined)[] = [];
   #taken = 0;
   #settled = 0;
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Set<Waiter>();
 
   get areComplete(): boolean {
     return this.#queue.length === 0;
@@ -40,29 +41,20 @@ export class Settlements {
       accounts.workspace.unsettled -= 1;
     }
     this.#settled += count;
-    const ready = this.#waiters.filter(({ sequence }) => sequence <= this.#settled);
-    if (ready.length === 0) return;
-    this.#waiters = this.#waiters.filter(({ sequence }) => sequence > this.#settled);
-    for (const { resolve } of ready) resolve(true);
+    for (const { sequence, resolve } of this.#waiters) if (sequence <= this.#settled) resolve(true);
   }
 
   /** Resolves with true when all exchanges of both accounts that have ended by now are settled, with false after `maxMs`. */
-  settlement({ key, workspace }: ScopeAccounts, maxMs: number): Promise<boolean> {
+  async settlement({ key, workspace }: ScopeAccounts, maxMs: number): Promise<boolean> {
     const sequence = Math.max(key.lastSequence, workspace.lastSequence);
-    if (sequence <= this.#settled) return Promise.resolve(true);
+    if (sequence <= this.#settled) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = {
-      sequence,
-      resolve: (isSettled) => {
-        clearTimeout(timer);
-        resolve(isSettled);
-      },
-    };
-    const timer = setTimeout(() => {
-      this.#waiters = this.#waiters.filter((other) => other !== waiter);
-      resolve(false);
-    }, maxMs);
-    this.#waiters.push(waiter);
-    return promise;
+    const waiter: Waiter = { sequence, resolve };
+    this.#waiters.add(waiter);
+    try {
+      return await withTimeout(promise, maxMs, false);
+    } finally {
+      this.#waiters.delete(waiter);
+    }
   }
 }

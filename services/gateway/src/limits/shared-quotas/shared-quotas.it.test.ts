@@ -6,7 +6,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { PostgresQuotaGrants } from './postgres-quota-grants.ts';
-import { scopeNames } from '../scope-names.ts';
+import { scopeNames } from '../requests/request-counter.ts';
 import { SharedQuotas } from './shared-quotas.ts';
 import {
   DAY,

@@ -1,22 +1,19 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
-import { firstQuota } from '../quotas/check-quotas.ts';
-import type { EndedExchange, ScopeAccounts } from '../quotas/day-accounts.ts';
-import type { QuotaCheck, QuotaResult, ReachedQuota } from '../quotas/quota-check.ts';
-import type { QuotaGrants } from './quota-grants.ts';
-import type { QuotaReservation, ReservationState } from '../quotas/quota-reservation.ts';
+import { firstQuota, type DailyQuotas, type QuotaResult, type ReachedQuota } from '../quotas/quota-check.ts';
+import { dayText, type EndedExchange, type ScopeAccounts } from '../quotas/day-accounts.ts';
+import type { QuotaGrant, QuotaGrants, QuotaReport } from './quota-grants.ts';
+import {
+  ReservationDay,
+  type QuotaReservation,
+  type ReservationState,
+  type ScopeReservations,
+} from '../quotas/quota-reservation.ts';
 import { ReportLoop } from './report-loop.ts';
-import { ReservationDay, type ScopeReservations } from '../quotas/reservation-day.ts';
-import type { ScopeNames } from '../scope-names.ts';
+import type { ScopeNames } from '../requests/request-counter.ts';
 import { SETTLEMENT_WAIT_MAX_MS, Settlements } from './settlements.ts';
 import type { BoundThresholds } from '../thresholds.ts';
-import { dayText } from '../quotas/utc-day.ts';
 
-/** Quotas in one call of the ledger: some ten milliseconds of the database. */
-const MAX_REPORTS = 512;
-const CALL_MAX_MS = 2_000;
-/** How long a request waits for a report at most. */
-const REPORT_WAIT_MAX_MS = 1_000;
 /** How often a request waits for a report or a settlement at most. */
 const MAX_ATTEMPTS = 4;
 
@@ -35,26 +32,25 @@ interface SharedQuotasOptions {
   readonly maxAccounts?: number;
 }
 
-/** The daily quotas of all processes on one ledger: `limits.counters: shared`. A request waits for the ledger only where this process holds
- *  nothing of its quotas and may get more. Spec: G10.4, G10.7. */
-export class SharedQuotas implements QuotaCheck, AsyncDisposable {
+/** The daily quotas of all processes on one ledger: `limits.counters: shared`. A request waits for the ledger only when this process has
+ *  used up its reservation and may get more. Spec: G10.4, G10.7. */
+export class SharedQuotas implements DailyQuotas, AsyncDisposable {
   readonly #options: SharedQuotasOptions;
   readonly #settlements = new Settlements();
-  readonly #reports: ReportLoop<QuotaReservation>;
+  readonly #reports: ReportLoop<QuotaReservation, QuotaReport, QuotaGrant>;
   #day: ReservationDay;
-  #sequence = 0;
-  #isClosing = false;
 
   constructor(options: SharedQuotasOptions) {
     this.#options = options;
     this.#day = this.#newDay(Math.floor(options.clock() / DAY_MS));
     this.#reports = new ReportLoop({
-      send: (reservations) => this.#send(reservations),
-      due: () => this.#due(),
+      begin: (items) => {
+        const day = this.#today();
+        const send = (sequence: number, reports: readonly QuotaReport[]) => options.grants.report(day, sequence, reports);
+        return { items: items.filter((reservation) => day.has(reservation)), send };
+      },
+      due: (isLast) => this.#due(isLast),
       intervalMs: options.reportIntervalMs,
-      maxItems: MAX_REPORTS,
-      callMaxMs: CALL_MAX_MS,
-      waitMaxMs: REPORT_WAIT_MAX_MS,
       clock: options.steadyClock,
       onError: options.onError,
     });
@@ -67,12 +63,10 @@ export class SharedQuotas implements QuotaCheck, AsyncDisposable {
     return state === 'report' || state === 'unsettled' ? this.#checkWaiting(names, thresholds) : state;
   }
 
-  /** The trace queue has taken an exchange, which is unsettled from now on. */
   taken(exchange: EndedExchange): void {
     this.#settlements.taken(this.#today().accounts.ofExchange(exchange));
   }
 
-  /** The oldest `count` unsettled exchanges are written, with this usage, or dropped. */
   settled(count: number, usage: readonly DayUsage[]): void {
     this.#today().accounts.add(usage);
     this.#settlements.settled(count);
@@ -80,7 +74,6 @@ export class SharedQuotas implements QuotaCheck, AsyncDisposable {
 
   /** Reports what was used, and returns what is held beyond that. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosing = true;
     await this.#reports[Symbol.asyncDispose]();
   }
 
@@ -121,7 +114,7 @@ export class SharedQuotas implements QuotaCheck, AsyncDisposable {
   }
 
   /** Resolves after a report of all quotas of the scope that need one: with false when it failed or took too long. */
-  async #reported(scope: ScopeReservations, thresholds: BoundThresholds): Promise<boolean> {
+  #reported(scope: ScopeReservations, thresholds: BoundThresholds): Promise<boolean> {
     const now = this.#options.steadyClock();
     const unreported: QuotaReservation[] = [];
     firstQuota<never>(thresholds, (which, unit, limit) => {
@@ -129,32 +122,12 @@ export class SharedQuotas implements QuotaCheck, AsyncDisposable {
       if (reservation.state(limit, now, true) === 'report') unreported.push(reservation);
       return undefined;
     });
-    for (const reservation of unreported) reservation.waiting += 1;
-    const reported = await Promise.all(unreported.map((reservation) => this.#reports.reported(reservation)));
-    for (const reservation of unreported) reservation.waiting -= 1;
-    return reported.every(Boolean);
+    return this.#reports.reported(unreported);
   }
 
-  *#due(): Generator<QuotaReservation> {
+  *#due(isLast: boolean): Generator<QuotaReservation> {
     const now = this.#options.steadyClock();
-    for (const reservation of this.#today().reservations()) if (reservation.isDue(now, this.#isClosing)) yield reservation;
-  }
-
-  async #send(items: readonly QuotaReservation[]): Promise<void> {
-    const day = this.#today();
-    const reservations = items.filter((reservation) => day.has(reservation));
-    if (reservations.length === 0) return;
-    this.#sequence += 1;
-    const sequence = this.#sequence;
-    const sentAt = this.#options.steadyClock();
-    const reports = reservations.map((reservation) => reservation.report(sentAt, this.#isClosing));
-    const grants = await this.#options.grants.report(day, sequence, reports);
-    // A late response would grant what a later report has returned.
-    if (sequence !== this.#sequence) return;
-    for (const [i, reservation] of reservations.entries()) {
-      const grant = grants[i];
-      if (grant !== undefined) reservation.confirm(grant, sentAt);
-    }
+    for (const reservation of this.#today().reservations()) if (reservation.isDue(now, isLast)) yield reservation;
   }
 
   #today(): ReservationDay {

@@ -2,9 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import fc from 'fast-check';
-import type { QuotaUsage } from '../quotas/open-quotas.ts';
-import type { QuotaCheck, QuotaResult } from '../quotas/quota-check.ts';
-import { scopeNames } from '../scope-names.ts';
+import type { DailyQuotas, QuotaResult } from '../quotas/quota-check.ts';
+import { scopeNames } from '../requests/request-counter.ts';
 import type { BoundThresholds } from '../thresholds.ts';
 
 export const DAY = '2026-03-01';
@@ -13,7 +12,7 @@ const one = scopeNames('org', 'ws', 'gk_1');
 const two = scopeNames('org', 'ws', 'gk_2');
 
 export interface TestQuotas extends AsyncDisposable {
-  readonly quotas: QuotaCheck & QuotaUsage;
+  readonly quotas: DailyQuotas;
   /** Stores traces of this process, and settles them. */
   readonly write: (usage: readonly DayUsage[]) => Promise<void>;
   /** Milliseconds since the epoch. */
@@ -32,7 +31,7 @@ export function usageOf(key: string, total_tokens: number, cost_usd = 0, day: st
   return { day, org_id: 'org', workspace_id: 'ws', gateway_key_id: key, requests: 1, total_tokens, cost_usd };
 }
 
-export function endedBy(key: string): Parameters<QuotaUsage['taken']>[0] {
+export function endedBy(key: string): Parameters<DailyQuotas['taken']>[0] {
   return {
     scope: { org_id: 'org', workspace_id: 'ws', gateway_key_id: key, role: 'developer' },
     outcome: 'completed',

@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { RateLimits, RateResult, RequestCounter } from '../requests/request-counter.ts';
-import { scopeNames, type ScopeNames } from '../scope-names.ts';
+import {
+  scopeNames,
+  type RateLimits,
+  type RateResult,
+  type RequestCounter,
+  type ScopeNames,
+} from '../requests/request-counter.ts';
 
 const one = scopeNames('org', 'ws', 'gk_1');
 const two = scopeNames('org', 'ws', 'gk_2');

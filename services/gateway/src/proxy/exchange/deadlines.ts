@@ -1,6 +1,6 @@
-/** Something that has to get on by a certain time. */
+/** Something with a deadline. */
 export interface Tracked {
-  /** Set it to begin its time anew: so many milliseconds from now. `Deadlines` takes note at its next tick, and sets it to 0. */
+  /** Set it to begin its time anew: so many milliseconds from now. `Deadlines` reads it at its next tick, and sets it to 0. */
   extendByMs: number;
   /** On the clock of `Deadlines`; kept by it. */
   deadlineAt: number;
@@ -9,13 +9,12 @@ export interface Tracked {
   onDeadline(): void;
 }
 
-/** How often deadlines are looked at. A restart is seen at one tick and a deadline at another, so that one is late by up to two. */
+/** How often deadlines are checked. An extension is read at one tick and a deadline at another, so a deadline is late by up to two ticks. */
 export const DEADLINE_TICK_MS = 100;
 
-/** One timer for all exchanges: looks every `tickMs` at who is late. A timer or an AbortSignal per request costs 0.15 to 0.9 µs
+/** One timer for all exchanges: every `tickMs` it calls those that are late. A timer or an AbortSignal per request costs 0.15 to 0.9 µs
  *  and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the
- *  tick after it: a deadline is never early, and late by two ticks at most, and by what the event loop is late itself. (Counted from
- *  the tick before it, as it was, deadlines came up to a tick early.)
+ *  tick after it: a deadline is never early, and late by two ticks at most, and by what the event loop is late itself.
  *
  *  The watched stand in an array, not in a Set: a Set that is added to and deleted from all the time leaves a chain of outgrown
  *  tables behind, each still holding what it held, so that every request outlived its scavenges (at 32 connections: 20 MB
@@ -58,7 +57,7 @@ export class Deadlines implements Disposable {
     }
   }
 
-  /** Every one that is watched now. */
+  /** All that are watched now. */
   tracked(): Tracked[] {
     return [...this.#tracked];
   }

@@ -30,8 +30,8 @@ export function tooLarge(maxBytes: number): Uninspectable {
   return { status: 413, because: `it is larger than ${maxBytes} bytes (tracing.body_max_size)` };
 }
 
-/** A body's text and what it is read as, or why it cannot be read. What says that it is JSON has to be: whoever reads broken JSON in
- *  another way might find in it what was not seen here. */
+/** A body's text and what it is read as, or why it cannot be read. A body declared as JSON must be valid JSON: a provider that parses
+ *  broken JSON differently might find in it what was not seen here. */
 export function inspectableText(body: Buffer, contentType: string | undefined): { text: string; kind: BodyKind } | Uninspectable {
   // JSON in UTF-16 is valid UTF-8 with zeros.
   if (!isUtf8(body) || body.includes(0)) return { status: 415, because: 'it is not UTF-8 text' };

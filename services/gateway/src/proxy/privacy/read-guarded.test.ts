@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { readGuarded } from './read-guarded.ts';
-import { RequestGuard } from './request-guard.ts';
+import { readGuarded, RequestGuard } from './request-guard.ts';
 
 const RULES: PrivacyRules = {
   mode: 'block',

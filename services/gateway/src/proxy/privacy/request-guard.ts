@@ -1,4 +1,4 @@
-import { findingsText, hasFindings, FINDING_KINDS, type FindingCounts } from '@vitrine/privacy/findings';
+import { FINDING_KINDS, findingsText, hasFindings, type FindingCounts } from '@vitrine/privacy/findings';
 import { hasMode, policyFor, type PrivacyMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { openPrivacyContext, type PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
@@ -6,7 +6,9 @@ import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '@vitrine/http-api/rejection';
-import { inspectableText, type Uninspectable } from './inspectable-body.ts';
+import { inspectableText, tooLarge, uninspectableReason, type Uninspectable } from './inspectable-body.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /** Bytes of request bodies under inspection, over all exchanges; beyond it requests are rejected with 503. */
 const INSPECTED_TOTAL_MAX_BYTES = 64 * 1_048_576;
@@ -29,7 +31,7 @@ export type Verdict = { readonly findings: string } & (
   | { readonly rejection?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
 );
 
-/** Keeps what the rules forbid from providers: inspects whole requests before they are forwarded. Spec: G13.6. */
+/** Inspects whole requests before they are forwarded, so that providers get nothing that the rules forbid. Spec: G13.6. */
 export class RequestGuard {
   /** The largest body that is inspected. */
   readonly maxBytes: number;
@@ -88,13 +90,13 @@ export function openRequestGuard(rules: PrivacyRules, maxBytes: number): Request
   return hasMode(rules, GUARD_MODES) ? new RequestGuard(rules, maxBytes) : undefined;
 }
 
-export function uninspectable({ status, because }: Uninspectable): Rejection {
+function uninspectable({ status, because }: Uninspectable): Rejection {
   const error = `request refused by pii policy: the body cannot be inspected, ${because}`;
   return { status, error, reason: 'pii_uninspectable' };
 }
 
 /** Too many bodies are under inspection. */
-export const GUARD_IS_FULL: Rejection = {
+const GUARD_IS_FULL: Rejection = {
   status: 503,
   error: 'too many request bodies are being inspected',
   reason: 'pii_inspection_full',
@@ -119,4 +121,52 @@ function redactedHeaders(headers: readonly string[], redactor: Redactor, denied:
 
 function withLength(headers: readonly string[], length: number): string[] {
   return headers.map((text, at) => (at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-length' ? String(length) : text));
+}
+
+/** A body on its way into the guard. */
+export interface HeldBody {
+  /** Stops reading and releases the memory; may be called several times. */
+  readonly release: () => void;
+}
+
+const NOTHING: HeldBody = { release: () => {} };
+
+/** Reads a request's body whole, within the guard's bounds, and calls back once: with the body, undefined for none, or with why it cannot be
+ *  looked into. Never calls back for a client that left. */
+export function readGuarded(
+  request: Readable & Pick<IncomingMessage, 'headers'>,
+  guard: RequestGuard,
+  done: (outcome: { readonly body: Buffer | undefined } | { readonly rejection: Rejection }) => void,
+): HeldBody {
+  const { headers } = request;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    done({ body: undefined });
+    return NOTHING;
+  }
+  const why = uninspectableReason(headers, guard.maxBytes);
+  if (why !== undefined) {
+    done({ rejection: uninspectable(why) });
+    return NOTHING;
+  }
+  let chunks: Buffer[] = [];
+  let held = 0;
+  const release = () => {
+    request.off('data', onData).off('end', onEnd);
+    guard.give(held);
+    held = 0;
+    chunks = [];
+  };
+  const onData = (chunk: Buffer) => {
+    const fits = held + chunk.length <= guard.maxBytes;
+    if (fits && guard.take(chunk.length)) {
+      held += chunk.length;
+      chunks.push(chunk);
+    } else {
+      release();
+      done({ rejection: fits ? GUARD_IS_FULL : uninspectable(tooLarge(guard.maxBytes)) });
+    }
+  };
+  const onEnd = () => done({ body: Buffer.concat(chunks) });
+  request.on('data', onData).on('end', onEnd);
+  return { release };
 }

@@ -105,7 +105,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Two equal lengths are refused too: who sends them is confused enough. */
+/** Two equal lengths are refused too: they may hide two messages. */
 function lengthOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const length = /^\d{1,15}$/.test(value) ? Number(value) : -1;

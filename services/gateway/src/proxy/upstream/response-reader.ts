@@ -57,7 +57,7 @@ export class ResponseReader {
     else this.surplus += rest.length;
   }
 
-  /** How much has come, for people. */
+  /** How much has arrived, for messages. */
   get progress(): string {
     if (this.#state === 'ended') return 'after the response';
     if (this.#state !== 'head') return 'within the response body';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { describeWithPrograms, runProgram } from '@vitrine/e2e/programs';
+import { createCloseCounts } from '@vitrine/http-api/connections/client-connections';
 import { noCounts } from '@vitrine/postgres/pool-figures';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
@@ -46,14 +47,14 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   const labels = { provider: 'openai', model: 'm', org_id: 'o', workspace_id: 'w', route: '/openai/*' };
   telemetry?.metrics?.requestEnded({ ...labels, status: 200, durationMs: 1, providerMs: 1 }, undefined);
   telemetry?.metrics?.traceDropped(labels, 200);
-  telemetry?.metrics?.writeFailed({ operation: 'write_trace', error_class: 'unknown', store: 'sqlite', count: 1 });
+  telemetry?.metrics?.writeFailed(1, { operation: 'write_trace', error_class: 'unknown', store: 'sqlite' });
   telemetry?.metrics?.flushed(1, 1);
-  telemetry?.metrics?.observeQueue(() => ({ depth: 1, capacity: 2, counters: { enqueueAccepted: 1 } }));
-  telemetry?.metrics?.observeWritten(() => 1);
-  telemetry?.metrics?.observePublisher(() => ({ published: 1, spoolMaxBytes: 1, figures: NO_FIGURES }));
+  const queue = { depth: 1, capacity: 2, counters: { enqueueAccepted: 1, written: 1 } };
+  telemetry?.metrics?.observeQueue(queue, undefined);
+  telemetry?.metrics?.observeQueue(queue, { spoolMaxBytes: 1, figures: NO_FIGURES });
   telemetry?.metrics?.published(1, []);
   telemetry?.metrics?.observePools(() => ({ traces: { ...noCounts(), ...NO_CONNECTIONS } }));
-  telemetry?.metrics?.observeConnections(() => ({ open: 1, limit: 2, closed: { connection_limit: 1 } }));
+  telemetry?.metrics?.observeConnections({ size: 1, closed: { ...createCloseCounts(), connection_limit: 1 } }, 2);
   const families = await waitUntil(
     async () => {
       // Something to collect, so that garbage collection has its metric.

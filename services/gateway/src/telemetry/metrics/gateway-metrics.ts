@@ -1,21 +1,25 @@
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
+import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import type { SpanIds } from '@vitrine/telemetry/metrics/duration-series';
-import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
+import { WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { WriteFailure } from '@vitrine/traces/write-result';
-import type { PublisherFigures } from '../../recording/publisher/publisher-options.ts';
+import type { QueueCounters } from '../../recording/capture/queue-counters.ts';
+import type { TracePublisher } from '../../recording/publisher/open-publisher.ts';
 import { GenaiMetrics } from './genai-metrics.ts';
 import {
   BODY_INSTRUMENTS,
   CONNECTION_INSTRUMENTS,
   LABEL_INSTRUMENTS,
   PLAN_INSTRUMENTS,
+  PUBLISH_DROP_CAUSES,
+  PUBLISH_INSTRUMENTS,
+  PUBLISHER_INSTRUMENTS,
   QUEUE_INSTRUMENTS,
 } from './instruments.ts';
-import { PUBLISH_DROP_CAUSES, PUBLISH_INSTRUMENTS, PUBLISHER_INSTRUMENTS } from './publish-instruments.ts';
-import { requestSeriesData } from './request-series-data.ts';
-import { RequestSeries, type RequestLabels } from './request-series.ts';
+import { RequestSeries, requestSeriesData, type RequestLabels } from './request-series.ts';
 
 /** A request that has ended. */
 interface EndedRequest extends RequestLabels {
@@ -26,26 +30,11 @@ interface EndedRequest extends RequestLabels {
   readonly providerMs: number | undefined;
 }
 
-/** The trace queue; read when metrics are collected. */
+/** The trace queue. */
 interface QueueReading {
   readonly depth: number;
   readonly capacity: number;
-  readonly counters: { readonly enqueueAccepted: number };
-}
-
-/** The publisher of traces; read when metrics are collected. */
-interface PublisherReading {
-  readonly published: number;
-  readonly spoolMaxBytes: number;
-  readonly figures: PublisherFigures;
-}
-
-/** The client connections of a server; read when metrics are collected. */
-interface ConnectionReading {
-  readonly open: number;
-  readonly limit: number;
-  /** Those that were refused or ended, by reason, since the server was made. */
-  readonly closed: Readonly<Record<string, number>>;
+  readonly counters: Pick<QueueCounters, 'enqueueAccepted' | 'written'>;
 }
 
 /** The gateway's metrics. What is counted for every request is kept in `RequestSeries`: adding to an instrument of the SDK by its attributes
@@ -92,7 +81,13 @@ export class GatewayMetrics {
     this.#series.counts(this.#series.of(labels, false), status).dropped += 1;
   }
 
-  writeFailed({ count, ...attributes }: { operation: string; error_class: string; store: string; count: number }): void {
+  /** Creates the counters of a store's failed writes, at 0. */
+  declareStore(store: string): void {
+    for (const series of writeFailureSeries(store)) this.#writes.writeFailed.add(0, series);
+  }
+
+  /** `attributes`: `operation`, `error_class` and `store`. */
+  writeFailed(count: number, attributes: MetricAttributes): void {
     this.#writes.writeFailed.add(count, attributes);
   }
 
@@ -107,7 +102,7 @@ export class GatewayMetrics {
     this.#writes.flushBatchSize.record(batchSize);
   }
 
-  /** From now on the counters of a provider's requests exist, at 0. `route`: such as `/openai/*`. */
+  /** Creates the counters of a provider's requests, at 0. `route`: such as `/openai/*`. */
   declareProvider(provider: string, route: string): void {
     this.#series.declare(provider, route);
   }
@@ -122,26 +117,20 @@ export class GatewayMetrics {
     }
   }
 
-  /** From now on `read` gives the queue's figures. */
-  observeQueue(read: () => QueueReading): void {
+  // What is observed is read whenever metrics are collected.
+
+  /** The queue, and what its traces go to: `publisher`, or the store. */
+  observeQueue(queue: QueueReading, publisher: Pick<TracePublisher, 'spoolMaxBytes' | 'figures'> | undefined): void {
     this.#metrics.observe(QUEUE_INSTRUMENTS, () => {
-      const { depth, capacity, counters } = read();
+      const { depth, capacity, counters } = queue;
       return { depth, capacity, enqueued: counters.enqueueAccepted };
     });
-  }
-
-  /** From now on `read` gives how many traces were written to the store. */
-  observeWritten(read: () => number): void {
-    this.#metrics.observe(WRITTEN_INSTRUMENTS, () => ({ written: read() }));
-  }
-
-  /** From now on `read` gives the publisher's figures, and its counters exist, at 0. */
-  observePublisher(read: () => PublisherReading): void {
+    if (publisher === undefined) return this.#metrics.observe(WRITTEN_INSTRUMENTS, () => ({ written: queue.counters.written }));
     this.#publishing ??= this.#metrics.declare(PUBLISH_INSTRUMENTS);
     this.#metrics.observe(PUBLISHER_INSTRUMENTS, () => {
-      const { published, spoolMaxBytes, figures } = read();
+      const { spoolMaxBytes, figures } = publisher;
       return {
-        published,
+        published: queue.counters.written,
         connected: Number(figures.isConnected),
         withoutBodies: figures.withoutBodies,
         spoolRecords: figures.spooledRecords,
@@ -156,21 +145,21 @@ export class GatewayMetrics {
     });
   }
 
-  /** From now on `read` gives the figures of the connection pools, by name. */
+  /** The connection pools, by name. */
   observePools(read: () => Readonly<Record<string, PoolFigures>>): void {
     this.#metrics.observe(POOL_INSTRUMENTS, () => poolReadings(read()));
   }
 
-  /** From now on `generation` gives that of the plans that apply. */
+  /** The generation of the plans that apply. */
   observePlans(generation: () => number): void {
     this.#metrics.observe(PLAN_INSTRUMENTS, () => ({ generation: generation() }));
   }
 
-  /** From now on `read` gives the figures of the client connections. */
-  observeConnections(read: () => ConnectionReading): void {
+  /** The client connections of a server. */
+  observeConnections(connections: Pick<ClientConnections, 'size' | 'closed'>, limit: number): void {
     this.#metrics.observe(CONNECTION_INSTRUMENTS, () => {
-      const { open, limit, closed } = read();
-      return { open, limit, closed: Object.entries(closed).map(([reason, count]) => [{ reason }, count] as const) };
+      const closed = Object.entries(connections.closed).map(([reason, count]) => [{ reason }, count] as const);
+      return { open: connections.size, limit, closed };
     });
   }
 }

@@ -1,8 +1,9 @@
 import { BoundedNames, labelOf, OTHER, UNKNOWN } from '@vitrine/telemetry/metrics/bounded-names';
 import { DurationSeries } from '@vitrine/telemetry/metrics/duration-series';
-import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+import type { Instrument, MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
 import { SeriesTable } from '@vitrine/telemetry/metrics/series-table';
 import { REQUEST_INSTRUMENTS } from './instruments.ts';
+import { counterData, histogramData, type CounterPoint } from '@vitrine/telemetry/metrics/metric-data';
 
 /** Model names that get a label of their own. */
 const MAX_MODELS = 256;
@@ -38,7 +39,7 @@ interface StatusCounts {
 }
 
 /** Everything recorded under one set of labels. */
-export interface Series {
+interface Series {
   readonly attributes: MetricAttributes;
   /** Whether it is of requests for a provider, whose traces can be dropped. */
   readonly hasTraces: boolean;
@@ -104,4 +105,42 @@ function createSeries(attributes: MetricAttributes, now: number): Series {
 
 function attributesOf({ provider, org_id, workspace_id, route }: RequestLabels, model: string): MetricAttributes {
   return { provider: labelOf(provider), model, org_id: labelOf(org_id), workspace_id: labelOf(workspace_id), route };
+}
+
+type Count = 'proxy' | 'provider' | 'dropped';
+type Duration = 'proxyDuration' | 'providerDuration';
+
+/** The counts and durations of `requests`, as metrics to be collected at `now` (milliseconds since the epoch). */
+export function requestSeriesData(requests: RequestSeries, now: number) {
+  const all = [...requests.series()];
+  const counter = (instrument: Instrument, which: Count) =>
+    counterData(
+      instrument,
+      all.flatMap((series) => pointsOf(series, which)),
+      now,
+    );
+  const histogram = (instrument: Instrument, which: Duration) =>
+    histogramData(
+      instrument,
+      all.map((series) => series[which]),
+      now,
+    );
+  return [
+    counter(REQUEST_INSTRUMENTS.proxyRequests, 'proxy'),
+    counter(REQUEST_INSTRUMENTS.providerRequests, 'provider'),
+    counter(REQUEST_INSTRUMENTS.queueDropped, 'dropped'),
+    histogram(REQUEST_INSTRUMENTS.providerDuration, 'providerDuration'),
+    histogram(REQUEST_INSTRUMENTS.proxyDuration, 'proxyDuration'),
+  ];
+}
+
+/** The counts, and zeros where an alert waits for the first event: declared counters, and drops in every series whose traces can be
+ *  dropped. */
+function pointsOf({ statuses, hasTraces }: Series, which: Count): CounterPoint[] {
+  const points: CounterPoint[] = [];
+  for (const counts of statuses.values()) {
+    const { attributes, startedAt, isDeclared, [which]: value } = counts;
+    if (value > 0 || isDeclared || (which === 'dropped' && hasTraces)) points.push({ attributes, startedAt, value });
+  }
+  return points;
 }

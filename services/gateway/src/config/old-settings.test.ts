@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
 import { readGatewayConfig } from '../config.ts';
 import { OLD_CONFIG } from '../testing/old-config-file.ts';
-import { OLD_KEYS, OLD_VARIABLES, oldVariablesIn } from './old-names.ts';
+import { OLD_KEYS, OLD_VARIABLES, oldVariablesIn } from './old-settings.ts';
 
 const text = JSON.stringify(OLD_CONFIG);
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { isExpected, statusOf } from '@vitrine/http-api/send-fault';
-import { FAULT_STATUSES } from './fault-statuses.ts';
+import { FAULT_STATUSES } from './admin-app.ts';
 
 test.each([
   ['gateway_keys_read_only', 501, true],

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
 import { cursorOf } from '@vitrine/traces/trace-store';
 import { readQuery } from '@vitrine/http-api/requests/query-shapes';
-import { listQuery, traceQueryOf } from './list-query.ts';
+import { listQuery, traceQueryOf } from './traces-route.ts';
 
 const readListQuery = (values: Record<string, unknown>) => traceQueryOf(readQuery(listQuery, values));
 

@@ -1,0 +1,64 @@
+import {
+  auditCursorOf,
+  type AuditEventPage,
+  type AuditFilters,
+  type AuditQuery,
+  type ListedAuditEvent,
+} from './audit-event-page.ts';
+
+// What the statements on audit events have in common in SQLite and Postgres. Both have the same columns.
+
+export const REMOVED_AT_ONCE = 2_000;
+
+/** Each kind of denial has a bound of its own: denials of unknown callers must not displace those of known callers, nor these the denied
+ *  changes of keys. */
+export const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
+
+const CONDITIONS: { readonly [Name in keyof Required<AuditFilters> | 'org_id' | 'workspace_id']: string } = {
+  org_id: 'org_id =',
+  workspace_id: 'workspace_id =',
+  actor: 'actor =',
+  action: 'action =',
+  outcome: 'outcome =',
+  from: 'at >=',
+  to: 'at <=',
+};
+
+/** Selects a page of events and one more, newest first, paged by position and not by count, so that neither new events nor retention shift
+ *  a page. `bind` adds a value and returns its placeholder. Times are milliseconds since the epoch. */
+export function selectAuditPage(query: AuditQuery, bind: (value: string | number, isTime?: boolean) => string): string {
+  const { after, limit } = query;
+  const conditions = Object.entries(CONDITIONS).flatMap(([name, left]) => {
+    const value = query[name as keyof typeof CONDITIONS];
+    return value === undefined ? [] : [`${left} ${bind(value, typeof value === 'number')}`];
+  });
+  if (after !== undefined) conditions.push(`(at, number) < (${bind(after.at, true)}, ${bind(after.number)})`);
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  return `SELECT * FROM audit_events ${where} ORDER BY at DESC, number DESC LIMIT ${bind(limit + 1)}`;
+}
+
+/** The page of the rows that `selectAuditPage` selects. */
+export function auditPageOf(rows: readonly Readonly<Record<string, unknown>>[], limit: number): AuditEventPage {
+  const last = rows[limit - 1];
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    items: rows.slice(0, limit).map(listedOf),
+    ...(hasMore ? { next_cursor: auditCursorOf({ at: Number(last['at']), number: Number(last['number']) }) } : {}),
+  };
+}
+
+function listedOf(row: Readonly<Record<string, unknown>>): ListedAuditEvent {
+  const text = (column: string) => String(row[column]);
+  return {
+    id: text('number'),
+    at: new Date(Number(row['at'])).toISOString(),
+    actor: text('actor'),
+    action: text('action'),
+    target: text('target'),
+    outcome: row['outcome'] === 'allow' ? 'allow' : 'deny',
+    reason: text('reason'),
+    correlation_id: text('correlation_id'),
+    org_id: text('org_id'),
+    workspace_id: text('workspace_id'),
+  };
+}
