@@ -1,10 +1,5 @@
-import {
-  auditCursorOf,
-  type AuditEventPage,
-  type AuditFilters,
-  type AuditQuery,
-  type ListedAuditEvent,
-} from './audit-event-page.ts';
+import { auditCursorOf } from './audit-cursor.ts';
+import type { AuditEventPage, AuditFilters, AuditQuery, ListedAuditEvent } from './audit-event-page.ts';
 
 // What the statements on audit events have in common in SQLite and Postgres. Both have the same columns.
 

@@ -1,7 +1,8 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { storedKeyOf, type KeyRow } from '../gateway-key.ts';
+import type { KeyRow } from '../gateway-key.ts';
+import { storedKeyOf } from '../stored-key.ts';
 import type { NewKey } from '../key-store.ts';
 
 /** Columns of `gateway_keys` that a new key fills. */

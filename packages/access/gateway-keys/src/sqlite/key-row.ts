@@ -2,7 +2,8 @@ import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { PepperUse, StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import { storedKeyOf, type KeyRow } from '../gateway-key.ts';
+import type { KeyRow } from '../gateway-key.ts';
+import { storedKeyOf } from '../stored-key.ts';
 import type { NewKey } from '../key-store.ts';
 
 /** Columns of `gateway_keys` that a new key fills. */

@@ -1,4 +1,5 @@
-import { readAuditCursor, type AuditQuery, type ListedAuditEvent } from '../audit-event-page.ts';
+import { readAuditCursor } from '../audit-cursor.ts';
+import type { AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditLog } from '../audit-log.ts';
 import type { KeyStore } from '../key-store.ts';
 

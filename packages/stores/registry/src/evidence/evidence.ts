@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Why a page was read. The scan decides which pages of a class it reads. */
-export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart', 'other'] as const;
+const PAGE_CLASSES = ['home', 'product', 'collection', 'cart', 'other'] as const;
 export type PageClass = (typeof PAGE_CLASSES)[number];
 
 /** Most entries of each list of a page; a list that is full is named in `truncated`. */

@@ -1,13 +1,12 @@
 import {
   AUDIT_ACTIONS,
-  AUDIT_CURSOR,
   AUDIT_OUTCOMES,
   auditEventPage,
-  readAuditCursor,
   type AuditEventPage,
   type AuditFilters,
   type AuditQuery,
 } from '@vitrine/gateway-keys/audit-event-page';
+import { AUDIT_CURSOR, readAuditCursor } from '@vitrine/gateway-keys/audit-cursor';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import {
   from,
