@@ -25,8 +25,9 @@ const SYSTEM_TIMING: ThrottleTiming = {
   },
 };
 
-/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first at once, then after `intervalMs` the
- *  latest with the number of events since the last line, and on disposal the rest. Keeps one entry per kind, so callers bound the number of kinds. */
+/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first of a kind is written at
+ *  once, then after `intervalMs` the latest with the number of events since the line before, and on disposal what is left. Keeps one entry
+ *  per kind, so callers bound the number of kinds. */
 export class LogThrottle<Event> implements Disposable {
   readonly #intervalMs: number;
   readonly #write: (event: Event, count: number) => void;

@@ -1,11 +1,12 @@
-import { context, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { scrub } from '@vitrine/privacy/scrub';
+import { activeSpan } from './active-span.ts';
 
 export type { Logger } from 'pino';
 
-/** A pino logger that scrubs every finished line: names, messages, errors and nested values alike. A line within an active span has its `trace_id`
- *  and `span_id`. Spec: G14.16. */
+/** A pino logger that passes every line through `scrub()`: names, messages, errors and nested values alike, because the finished line is
+ *  scrubbed. A line that is written in an active span carries its `trace_id` and `span_id`.
+ *  Spec: G14.16. */
 export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
   const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };
   return pino(
@@ -21,6 +22,6 @@ export function createLogger(service: string, level: string, destination: Destin
 }
 
 function idsOfActiveSpan(): { trace_id?: string; span_id?: string } {
-  const span = trace.getSpanContext(context.active());
+  const span = activeSpan();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }

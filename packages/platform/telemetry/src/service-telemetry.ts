@@ -23,7 +23,7 @@ export function startServiceTelemetry(options: ServiceTelemetryOptions): Promise
   return startTelemetry({ config, version, scope: `vitrine.${name}`, metricPrefix, onExportError });
 }
 
-/** Base of a service's telemetry. Does nothing when telemetry is off. */
+/** Telemetry of a service, which extends it by what it counts; all of it does nothing when telemetry is off. */
 export class ServiceTelemetry implements Disposable {
   readonly scrape: Telemetry['scrape'];
   /** For what else the service counts. */

@@ -1,8 +1,9 @@
-import { DurationSeries, type SpanIds } from '@vitrine/telemetry/metrics/duration-series';
+import { DurationSeries } from '@vitrine/telemetry/metrics/duration-series';
 import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
 import { counterData, histogramData } from '@vitrine/telemetry/metrics/metric-data';
 import { SeriesTable } from '@vitrine/telemetry/metrics/series-table';
 import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
+import type { SpanIds } from '@vitrine/telemetry/active-span';
 import type { CountedOperation } from '../http/plain-route.ts';
 import { REQUEST_INSTRUMENTS } from './instruments.ts';
 

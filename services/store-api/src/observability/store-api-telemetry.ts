@@ -16,7 +16,7 @@ import { ADMISSION_INSTRUMENTS, BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS } fr
 import { boundOf, OVERLOAD_BOUNDS, RequestLog } from './request-log.ts';
 import { RequestSeries } from './request-series.ts';
 import type { Tracer } from '@opentelemetry/api';
-import type { SpanIds } from '@vitrine/telemetry/metrics/duration-series';
+import type { SpanIds } from '@vitrine/telemetry/active-span';
 import { ServerSpan } from '@vitrine/telemetry/spans/server-span';
 
 /** Logs, metrics and spans of requests; the latter two do nothing when telemetry is off. */

@@ -59,8 +59,16 @@ function scrapePath(servedPaths: readonly string[]) {
     });
 }
 
-/** The enabled parts of telemetry; undefined when none is, so that nothing has to be loaded. `push`: metrics over OTLP. */
-export function telemetryParts(config: OtelConfig) {
+/** What a configuration enables. */
+interface TelemetryParts {
+  readonly spans: boolean;
+  /** Metrics pushed over OTLP. */
+  readonly push: boolean;
+  readonly scrape: boolean;
+}
+
+/** Which parts of telemetry run; undefined when none does, so that nothing of it has to be loaded. */
+export function telemetryParts(config: OtelConfig): TelemetryParts | undefined {
   const parts = {
     spans: config.enabled && config.traces_enabled,
     push: config.enabled && config.metrics_enabled,

@@ -8,9 +8,10 @@ const BOOLEAN = 'true or false';
 /** Where a service's configuration has the keys of `otelConfig`. */
 const SECTION = 'observability.otel';
 
-/** The variables of OpenTelemetry and of the scrape, for `readConfig`. They override YAML. A service's own variables override those of OpenTelemetry,
- *  which platforms set for all programs. `<prefix>PROMETHEUS_*` override both, and `OTEL_SDK_DISABLED` switches everything off. `prefix`: of the
- *  service's variables, such as `SVC_`. Spec: G14.4, G14.7 to G14.10. */
+/** The variables of OpenTelemetry and of the scrape, for `readConfig`; they have precedence over YAML. A service's own variables have
+ *  precedence over those of OpenTelemetry, which platforms set for every program at once; `<prefix>PROMETHEUS_*` have precedence over both,
+ *  and `OTEL_SDK_DISABLED` switches everything off. `prefix`: that of the service's variables, such as `SVC_`.
+ *  Spec: G14.4, G14.7 to G14.10. */
 export function otelVariables(prefix: string): NamedVariable[] {
   return [
     named('OTEL_EXPORTER_OTLP_ENDPOINT', 'an address', (text) => ({ endpoint: text, enabled: 'true' })),

@@ -12,18 +12,32 @@ export function scrubbingExporter(exporter: SpanExporter): SpanExporter {
   };
 }
 
-/** Everything else is read from `span`. */
 function scrubSpan(span: ReadableSpan): ReadableSpan {
+  const { kind, parentSpanContext, startTime, endTime, duration, links, events, ended, resource, instrumentationScope } = span;
+  const { droppedAttributesCount, droppedEventsCount, droppedLinksCount } = span;
   const context = scrubContext(span.spanContext());
-  return Object.assign(Object.create(span) as ReadableSpan, {
+  return {
     name: scrub(span.name).text,
+    kind,
     spanContext: () => context,
+    ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
+    startTime,
+    endTime,
     status: scrubStatus(span.status),
     attributes: scrubAttributes(span.attributes),
-  });
+    links,
+    events,
+    duration,
+    ended,
+    resource,
+    instrumentationScope,
+    droppedAttributesCount,
+    droppedEventsCount,
+    droppedLinksCount,
+  };
 }
 
-/** A trace state is a client's text. One that contains a credential is omitted. */
+/** A trace state is a client's text. One that holds a credential is left out as a whole. */
 function scrubContext(context: SpanContext): SpanContext {
   const { traceState, ...rest } = context;
   return traceState === undefined || scrub(traceState.serialize()).count === 0 ? context : rest;

@@ -1,42 +1,40 @@
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
+import type { SpanIds } from '../active-span.ts';
 
-/** The ids of a span, in lower case hexadecimal. */
-export interface SpanIds {
-  readonly traceId: string;
-  readonly spanId: string;
-}
-
-/** One measurement with the span that explains it. */
-export interface Exemplar extends SpanIds {
+/** One measurement that a trace can be found by. */
+export interface Exemplar {
   readonly value: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
   /** Counted from 1 over the process. New exemplars are recognised by it, because the clock of `time` may be put back. */
   readonly number: number;
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
 let exemplars = 0;
 
 /** What a histogram has counted for one set of attributes, with the newest exemplar of each bucket. */
 interface DurationPoint extends DataPoint<Histogram> {
-  /** By bucket; the last bucket is above all bounds. */
+  /** By bucket, the last one for what is above all bounds. */
   readonly exemplars: readonly (Exemplar | undefined)[];
 }
 
-/** The exemplars of a histogram's point; the SDK's own points have none. */
+/** Those of a histogram's point; the SDK's own have none. */
 export function exemplarsOf(point: DataPoint<Histogram>): DurationPoint['exemplars'] {
   return 'exemplars' in point ? (point as DurationPoint).exemplars : [];
 }
 
-/** One series of a histogram of seconds, since the process began. */
+/** One series of a histogram of seconds, since the process began. Updated in place, so that recording allocates nothing. The SDK's
+ *  histogram sorts and hashes the attributes for every measurement. */
 export class DurationSeries {
   readonly #attributes: Attributes;
   readonly #boundaries: readonly number[];
   readonly #startTime: HrTime;
   readonly #counts: number[];
-  readonly #exemplars: (Exemplar | undefined)[];
+  readonly #exemplars: ({ -readonly [Field in keyof Exemplar]: Exemplar[Field] } | undefined)[];
   #count = 0;
   #sum = 0;
   #min = Number.POSITIVE_INFINITY;
@@ -53,16 +51,15 @@ export class DurationSeries {
 
   /** `ids`: those of the sampled span that was measured; `time`: milliseconds since the epoch. */
   record(seconds: number, ids: SpanIds | undefined, time: number): void {
-    const within = this.#boundaries.findIndex((bound) => seconds <= bound);
-    const bucket = within === -1 ? this.#boundaries.length : within;
+    const boundaries = this.#boundaries;
+    let bucket = 0;
+    while (bucket < boundaries.length && seconds > boundaries[bucket]!) bucket += 1;
     this.#counts[bucket]! += 1;
     this.#count += 1;
     this.#sum += seconds;
-    this.#min = Math.min(this.#min, seconds);
-    this.#max = Math.max(this.#max, seconds);
-    if (ids === undefined) return;
-    exemplars += 1;
-    this.#exemplars[bucket] = { value: seconds, time, number: exemplars, traceId: ids.traceId, spanId: ids.spanId };
+    if (seconds < this.#min) this.#min = seconds;
+    if (seconds > this.#max) this.#max = seconds;
+    if (ids !== undefined) this.#offer(bucket, seconds, ids, time);
   }
 
   /** Undefined while nothing was recorded. `endTime`: now. */
@@ -74,7 +71,21 @@ export class DurationSeries {
       startTime: this.#startTime,
       endTime,
       value: { buckets, count: this.#count, sum: this.#sum, min: this.#min, max: this.#max },
-      exemplars: [...this.#exemplars],
+      exemplars: this.#exemplars.map((exemplar) => exemplar && { ...exemplar }),
     };
+  }
+
+  #offer(bucket: number, value: number, { traceId, spanId }: SpanIds, time: number): void {
+    const slot = this.#exemplars[bucket];
+    exemplars += 1;
+    if (slot === undefined) {
+      this.#exemplars[bucket] = { value, time, number: exemplars, traceId, spanId };
+    } else {
+      slot.value = value;
+      slot.time = time;
+      slot.number = exemplars;
+      slot.traceId = traceId;
+      slot.spanId = spanId;
+    }
   }
 }

@@ -1,7 +1,6 @@
+import { TupleMap, type Tuple } from '../tuple-map.ts';
 import { OTHER } from './bounded-names.ts';
 import type { MetricAttributes } from './instrument.ts';
-
-type SeriesKey = readonly (string | number | undefined)[];
 
 interface SeriesTableOptions<Series> {
   /** Attribute sets that get series of their own. */
@@ -12,29 +11,30 @@ interface SeriesTableOptions<Series> {
   readonly make: (attributes: MetricAttributes) => Series;
 }
 
-/** The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are trimmed and scrubbed once. */
+/** The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are made once: making and hashing
+ *  them for every request cost more than everything else that is recorded of it. */
 export class SeriesTable<Series> {
   /** How often a set became `other` because the table was full. */
   collapsed = 0;
   readonly #options: SeriesTableOptions<Series>;
-  /** By recorded attributes. */
+  /** By attributes as they are recorded, */
   readonly #bySet = new Map<string, Series>();
-  /** By the values that callers pass, before they are trimmed and scrubbed. */
-  readonly #byKey = new Map<string, Series>();
+  /** and by the values that callers pass, before they are trimmed and scrubbed. */
+  readonly #byKey = new TupleMap<Series>();
 
   constructor(options: SeriesTableOptions<Series>) {
     this.#options = options;
   }
 
   /** `key`: all values that the attributes are made of. */
-  get(key: SeriesKey): Series | undefined {
-    return this.#byKey.get(JSON.stringify(key));
+  get(key: Tuple): Series | undefined {
+    return this.#byKey.get(key);
   }
 
   /** The series of `attributes`, which `get` finds by `key` from now on. */
-  add(key: SeriesKey, attributes: MetricAttributes): Series {
+  add(key: Tuple, attributes: MetricAttributes): Series {
     const series = this.#bySet.get(setKeyOf(attributes)) ?? this.#addSet(attributes);
-    if (this.#byKey.size < this.#options.capacity) this.#byKey.set(JSON.stringify(key), series);
+    if (this.#byKey.size < this.#options.capacity) this.#byKey.add(key, series);
     return series;
   }
 

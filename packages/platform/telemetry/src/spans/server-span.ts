@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SpanIds } from '../metrics/duration-series.ts';
+import type { SpanIds } from '../active-span.ts';
 import { epochOffset, recordSpan, type FinishedSpan } from './record-span.ts';
 
 const propagator = new W3CTraceContextPropagator();

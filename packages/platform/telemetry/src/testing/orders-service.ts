@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { otelConfig, type OtelConfig } from '../config/otel-config.ts';
 import { otelVariables } from '../config/otel-variables.ts';
 import { labelOf } from '../metrics/bounded-names.ts';
-import { DurationSeries, type SpanIds } from '../metrics/duration-series.ts';
+import { DurationSeries } from '../metrics/duration-series.ts';
 import { counter, gauge, histogram } from '../metrics/instrument.ts';
 import { counterData, histogramData } from '../metrics/metric-data.ts';
 import { SeriesTable } from '../metrics/series-table.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
+import type { SpanIds } from '../active-span.ts';
 import { ServerSpan } from '../spans/server-span.ts';
 
 // A made-up service, which takes orders: what a service has to declare to have telemetry.

@@ -3,7 +3,7 @@ import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
-import type { SpanIds } from '@vitrine/telemetry/metrics/duration-series';
+import type { SpanIds } from '@vitrine/telemetry/active-span';
 import { WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import type { QueueCounters } from '../../recording/capture/queue-counters.ts';
