@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 /** What patterns of credentials, personal data, JSON, events and markup begin with: repeated, a reader that is not linear takes seconds. */
 export const GROWING_UNITS: readonly string[] = [
   'token:', 'secret:', 'password:', 'token:\\', 'bearer ', 'eyJ', 'sk-', '@', '+1', '1-', '\\', '\\"', '"', "'", '%', '%25', '\\u0025',
-  '{', '[', '{"a":', '"usage":null,', 'data: {', '<', '<!--', '/*', '<a href="', 'a', ' ', ',', '.', '\n', '\r\n', '=', '&', '-',
+  '{', '[', '{"a":', '"usage":null,', 'data: {', '<', '<!--', '/*', '<a href="', 'a', ' ', ',', '.', '\n', '\r\n', 'a\n', ':\n', 'a\r\r', 'data\n', '=', '&', '-',
 ]; // prettier-ignore
 
 const USUAL_LENGTH = 4_096;

@@ -101,6 +101,10 @@ export const traceCases: readonly ForeignBytesCase[] = [
         const reader = openBodyFactsReader(kind);
         for (const chunk of chunksOf(text)) reader.push(chunk);
         reader.end();
+        // As a body that was compressed arrives.
+        const whole = openBodyFactsReader(kind);
+        whole.push(Buffer.from(text));
+        whole.end();
       }
     },
     forms: [plain, inUsage, inRequest, inEvents, inBrokenEvents],

@@ -271,6 +271,17 @@ describe('streams', () => {
   });
 });
 
+test('an event of many lines, and lines that are no events, take constant memory and linear time', () => {
+  const before = process.memoryUsage().heapUsed;
+  for (const line of ['data\n', 'a\n', ':\r\r']) {
+    const reader = openBodyFactsReader('sse');
+    const chunk = Buffer.from(line.repeat(1_000_000));
+    reader.push(chunk);
+    expect(reader.end()).toMatchObject({ model: undefined, ended: false });
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(16 * 1_048_576);
+});
+
 describe('JSON', () => {
   test.each<[string, string, Partial<Expected>]>([
     [

@@ -16,7 +16,14 @@ const body = fc.record({
   kind: fc.constantFrom(...BODY_KINDS),
   ending: fc.constantFrom(undefined, 'whole' as const, 'open' as const, 'cut' as const),
   coding: fc.constantFrom('', 'gzip'),
-  facts: fc.constantFrom(undefined, 'undecodable' as const),
+  facts: fc.constantFrom(undefined, 'undecodable' as const, {
+    model: 'm',
+    usage: undefined,
+    streamError: false,
+    ended: true,
+    background: true as const,
+    response: { id: 'r', isFinished: false, background: true },
+  }),
 });
 const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   provider: fc.constantFrom(...PROVIDERS),

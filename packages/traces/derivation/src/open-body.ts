@@ -22,6 +22,9 @@ export class OpenBody {
   }
 
   raw(): Buffer {
+    const [only, ...more] = this.captured.chunks;
+    // One chunk, as from another thread, is not copied.
+    if (only !== undefined && more.length === 0) return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
     return (this.#raw ??= Buffer.concat(this.captured.chunks));
   }
 

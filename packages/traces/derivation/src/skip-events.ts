@@ -6,16 +6,17 @@ const CR = 0x0d;
 const FACTS = /"usage"(?!: ?n)|error|message_stop|\.(?:completed|incomplete|failed)"|\[DONE\]|\\u00/g;
 const FACTS_OR_MODEL = new RegExp(`${FACTS.source}|"model"`, 'g');
 
-/** Skips whole events that cannot change the facts: from `start`, between two events, to the end of the last event before one of the words.
- *  Most events of a stream are such. `text` has a character for each byte. This may only err by skipping too little (a property test of
- *  `body-facts-reader.test.ts`). */
-export function skipIrrelevantEvents(text: string, start: number, needsModel: boolean): number {
+/** Skips whole events that cannot change the facts: from `start`, between two events, to the `end` of the last event before the next of the words,
+ *  which begins at `word`. Most events of a stream are such. `text` has a character for each byte. This may only err by skipping too little (a
+ *  property test of `body-facts-reader.test.ts`). */
+export function skipIrrelevantEvents(text: string, start: number, needsModel: boolean): { end: number; word: number } {
   const words = needsModel ? FACTS_OR_MODEL : FACTS;
   words.lastIndex = start;
-  for (let at = words.exec(text)?.index ?? text.length; at > start + 1; at--) {
-    if (text.charCodeAt(at - 1) !== LF) continue;
-    const before = text.charCodeAt(at - 2);
-    if (before === LF || (before === CR && at > start + 2 && text.charCodeAt(at - 3) === LF)) return at;
+  const word = words.exec(text)?.index ?? text.length;
+  for (let end = word; end > start + 1; end--) {
+    if (text.charCodeAt(end - 1) !== LF) continue;
+    const before = text.charCodeAt(end - 2);
+    if (before === LF || (before === CR && end > start + 2 && text.charCodeAt(end - 3) === LF)) return { end, word };
   }
-  return start;
+  return { end: start, word };
 }

@@ -51,10 +51,14 @@ export class SseFactsReader implements BodyFactsReader {
   push(chunk: Uint8Array): void {
     let at = 0;
     let text: string | undefined;
+    // Where no event ends before a word, none ends there after a line more: looking again at each line would not be linear.
+    let searchedUpTo = 0;
     while (at < chunk.length) {
-      if (this.#isBetweenEvents()) {
+      if (at >= searchedUpTo && this.#isBetweenEvents()) {
         text ??= textIn(chunk, 0, chunk.length);
-        at = skipIrrelevantEvents(text, at, this.#model === undefined);
+        const { end, word } = skipIrrelevantEvents(text, at, this.#model === undefined);
+        at = end;
+        searchedUpTo = word;
       }
       if (at < chunk.length) at = this.#walkEvent(chunk, at);
     }
@@ -128,7 +132,7 @@ export class SseFactsReader implements BodyFactsReader {
     if (this.#field !== 'data') return;
     if (this.#hasData) {
       this.#scanner.push(LF_BYTES);
-      this.#data += '\n';
+      if (this.#data.length <= HEAD_BYTES) this.#data += '\n';
     }
     this.#hasData = true;
   }
