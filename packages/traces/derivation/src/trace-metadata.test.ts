@@ -3,6 +3,10 @@ import type { FindingCounts } from '@vitrine/privacy/findings';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import { Scrubber } from '@vitrine/privacy/redaction';
 import type { CapturedExchange } from './captured-exchange.ts';
+import { traceMetadataShape } from '@vitrine/traces/trace-metadata-shape';
+import type { Price } from './price-catalogue.ts';
+import type { StoredBody } from './stored-body.ts';
+import type { Usage } from './usage.ts';
 import { plainExchange } from './testing/plain-exchange.ts';
 import { traceMetadata } from './trace-metadata.ts';
 
@@ -52,4 +56,32 @@ test('each exchange has its own policy and findings, whatever the one before had
   expect(redactionOf({ ...plain, secretHeaders: 2 })).toEqual(['off', 'p', true, 2]);
   expect(redactionOf(plain, { mode: 'block', policyId: 'p' })).toEqual(['block', 'p', false, 0]);
   expect(redactionOf(plain, { mode: 'block', policyId: 'q' })).toEqual(['block', 'q', false, 0]);
+});
+
+test('every field is one of the documented shape', () => {
+  const all = traceMetadata({
+    exchange: { ...exchange, correlationId: 'c', responseChunks: 2 },
+    streaming: true,
+    credential: 'sk-1234567890123456',
+    usage: {
+      input_tokens: 1,
+      output_tokens: 1,
+      cached_input_tokens: 1,
+      cache_write_input_tokens: 1,
+      reasoning_tokens: 1,
+    } as Usage,
+    charged: { responseId: 'resp_1', isReadBack: true },
+    price: { price_source: 's', price_version: 'v' } as Price,
+    lineageIgnored: 1,
+    applied: { mode: 'off', policyId: 'p' },
+    sent: new Scrubber(),
+    received: new Scrubber(),
+    bodies: {
+      request: { text: 'eA==', truncated: true, encoding: 'base64' } as StoredBody,
+      response: { text: undefined, truncated: true, encoding: 'base64', isLate: true } as StoredBody,
+    },
+  });
+  const fields = Object.keys(JSON.parse(all) as object);
+  expect(fields.length).toBeGreaterThan(20);
+  expect(fields.filter((field) => !Object.hasOwn(traceMetadataShape.shape, field))).toEqual([]);
 });

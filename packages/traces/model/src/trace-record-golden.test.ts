@@ -44,10 +44,12 @@ const PLAIN: TraceRecord = {
   response_body: undefined,
   metadata: '{}',
 };
-const FULL: TraceRecord = {
-  ...PLAIN,
+/** Every field, so that one without a new RECORD_VERSION shows. */
+const FULL: Required<TraceRecord> = {
   id: new Uint8Array(16).fill(0xb2),
   scope: { org_id: 'org_1', workspace_id: 'ws_1', gateway_key_id: 'gk_1', role: 'developer' },
+  timestamp: Date.UTC(2026, 0, 5),
+  created_at: Date.UTC(2026, 0, 5) + 1_234,
   provider: 'anthropic',
   model: 'claude-sonnet-4',
   request_method: 'POST',
@@ -76,6 +78,7 @@ const FULL: TraceRecord = {
   request_body: '{"prompt":"Grüße 👋\\u0000"}',
   response_body: '',
   metadata: '{"streaming":true}',
+  background: { role: 'created', response: 'd4'.repeat(32) },
 };
 const RECORDS = [PLAIN, FULL];
 const linesOf = (text: string) => text.trimEnd().split('\n');

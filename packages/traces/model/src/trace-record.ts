@@ -44,3 +44,11 @@ export const traceRecord = z.object({
   background: z.object({ role: z.enum(BACKGROUND_ROLES), response: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
 });
 export type TraceRecord = Readonly<z.output<typeof traceRecord>>;
+
+/** The fields that only the page of one trace shows. Stores keep them in a table of their own. */
+export type BodyField = 'request_headers' | 'response_headers' | 'request_body' | 'response_body' | 'metadata';
+/** All other fields that stores have a column for; `background` has a table of its own. */
+export type TraceField =
+  | Exclude<keyof TraceRecord, BodyField | 'scope' | 'lineage' | 'background'>
+  | keyof TraceRecord['scope']
+  | keyof TraceRecord['lineage'];

@@ -26,7 +26,7 @@ async function read(query: Omit<TraceQuery, 'limit'>): Promise<[found: number, r
   const { store, statements } = watched;
   statements.length = 0;
   const { items } = await store.list({ ...query, limit: 50 });
-  return [items.length, statements.filter((text) => /^SELECT id.* FROM (traces WHERE|\(SELECT \*)/.test(text)).length];
+  return [items.length, statements.filter((text) => /^SELECT "id".* FROM (traces WHERE|\(SELECT \*)/.test(text)).length];
 }
 
 test('filters that exclude each other read no more than the last day', async () => {

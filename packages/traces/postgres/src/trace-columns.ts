@@ -1,58 +1,60 @@
 import { createdAtOf } from '@vitrine/traces/trace-id';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
+import type { BodyField, TraceField, TraceRecord } from '@vitrine/traces/trace-record';
 import { picoIn, thousandsIn, usdText } from '@vitrine/traces/usd';
 
-/** A column, its type, and its value as text. */
-type Column = readonly [name: string, type: string, value: (record: TraceRecord) => string | null];
+/** The type of a column, and its value as text. */
+type Column = readonly [type: string, value: (record: TraceRecord) => string | null];
+type Columns<Name extends string> = Readonly<Record<Name, Column>>;
 /** A row, or what it is made of. */
 export type TextRow = readonly (string | null)[];
 
-const TRACE_COLUMNS: readonly Column[] = [
-  ['id', 'uuid', ({ id }) => Buffer.from(id).toString('hex')],
+/** Every field of a record: one that is missing here does not compile. */
+export const TRACE_COLUMNS: Columns<TraceField> = {
+  id: ['uuid', ({ id }) => Buffer.from(id).toString('hex')],
   // The time in the id, by which readers find the partition.
-  ['created_at', 'timestamptz', ({ id }) => timeText(createdAtOf(id))],
-  ['timestamp', 'timestamptz', ({ timestamp }) => timeText(timestamp)],
-  ['org_id', 'text', ({ scope }) => scope.org_id],
-  ['workspace_id', 'text', ({ scope }) => scope.workspace_id],
-  ['gateway_key_id', 'text', ({ scope }) => scope.gateway_key_id],
-  ['role', 'text', ({ scope }) => scope.role],
-  ['provider', 'text', ({ provider }) => provider],
-  ['model', 'text', ({ model }) => model],
-  ['request_method', 'text', ({ request_method: method }) => method],
-  ['request_path', 'text', ({ request_path: path }) => path],
-  ['response_status', 'smallint', ({ response_status: status }) => numberText(status)],
-  ['outcome', 'text', ({ outcome }) => outcome],
-  ['input_tokens', 'bigint', ({ input_tokens: tokens }) => numberText(tokens)],
-  ['output_tokens', 'bigint', ({ output_tokens: tokens }) => numberText(tokens)],
-  ['total_tokens', 'bigint', ({ total_tokens: tokens }) => numberText(tokens)],
-  ['usage_status', 'text', ({ usage_status: status }) => status],
-  ['latency_ms', 'bigint', ({ latency_ms: ms }) => numberText(ms)],
-  ['time_to_first_token_us', 'bigint', ({ time_to_first_token_us: us }) => numberText(us)],
-  ['api_key_hash', 'bytea', ({ api_key_hash: hash }) => (hash === undefined ? null : `\\x${Buffer.from(hash).toString('hex')}`)],
-  ['estimated_cost_usd', 'numeric', ({ estimated_cost_usd: usd }) => costText(usd)],
-  ['cost_status', 'text', ({ cost_status: status }) => status],
-  ['trace_group_id', 'text', ({ lineage }) => lineage.trace_group_id ?? null],
+  created_at: ['timestamptz', ({ id }) => timeText(createdAtOf(id))],
+  timestamp: ['timestamptz', ({ timestamp }) => timeText(timestamp)],
+  org_id: ['text', ({ scope }) => scope.org_id],
+  workspace_id: ['text', ({ scope }) => scope.workspace_id],
+  gateway_key_id: ['text', ({ scope }) => scope.gateway_key_id],
+  role: ['text', ({ scope }) => scope.role],
+  provider: ['text', ({ provider }) => provider],
+  model: ['text', ({ model }) => model],
+  request_method: ['text', ({ request_method: method }) => method],
+  request_path: ['text', ({ request_path: path }) => path],
+  response_status: ['smallint', ({ response_status: status }) => numberText(status)],
+  outcome: ['text', ({ outcome }) => outcome],
+  input_tokens: ['bigint', ({ input_tokens: tokens }) => numberText(tokens)],
+  output_tokens: ['bigint', ({ output_tokens: tokens }) => numberText(tokens)],
+  total_tokens: ['bigint', ({ total_tokens: tokens }) => numberText(tokens)],
+  usage_status: ['text', ({ usage_status: status }) => status],
+  latency_ms: ['bigint', ({ latency_ms: ms }) => numberText(ms)],
+  time_to_first_token_us: ['bigint', ({ time_to_first_token_us: us }) => numberText(us)],
+  api_key_hash: ['bytea', ({ api_key_hash: hash }) => (hash === undefined ? null : `\\x${Buffer.from(hash).toString('hex')}`)],
+  estimated_cost_usd: ['numeric', ({ estimated_cost_usd: usd }) => costText(usd)],
+  cost_status: ['text', ({ cost_status: status }) => status],
+  trace_group_id: ['text', ({ lineage }) => lineage.trace_group_id ?? null],
   // Says something of a group only.
-  [
-    'group_fallback',
+  group_fallback: [
     'boolean',
     ({ lineage: { trace_group_id: group, group_fallback: isFallback } }) =>
       group === undefined ? null : isFallback === true ? 't' : 'f',
   ],
-  ['thread_id', 'text', ({ lineage }) => lineage.thread_id ?? null],
-  ['run_id', 'text', ({ lineage }) => lineage.run_id ?? null],
-  ['parent_checkpoint_id', 'text', ({ lineage }) => lineage.parent_checkpoint_id ?? null],
-  ['checkpoint_seq', 'bigint', ({ lineage }) => numberText(lineage.checkpoint_seq)],
-];
+  thread_id: ['text', ({ lineage }) => lineage.thread_id ?? null],
+  run_id: ['text', ({ lineage }) => lineage.run_id ?? null],
+  parent_checkpoint_id: ['text', ({ lineage }) => lineage.parent_checkpoint_id ?? null],
+  checkpoint_seq: ['bigint', ({ lineage }) => numberText(lineage.checkpoint_seq)],
+};
 
-const BODY_COLUMNS: readonly Column[] = [
-  ...TRACE_COLUMNS.slice(0, 2),
-  ['request_headers', 'text', (record) => record.request_headers],
-  ['response_headers', 'text', (record) => record.response_headers],
-  ['request_body', 'text', (record) => record.request_body ?? null],
-  ['response_body', 'text', (record) => record.response_body ?? null],
-  ['metadata', 'text', (record) => record.metadata],
-];
+export const BODY_COLUMNS: Columns<BodyField | 'id' | 'created_at'> = {
+  id: TRACE_COLUMNS.id,
+  created_at: TRACE_COLUMNS.created_at,
+  request_headers: ['text', (record) => record.request_headers],
+  response_headers: ['text', (record) => record.response_headers],
+  request_body: ['text', (record) => record.request_body ?? null],
+  response_body: ['text', (record) => record.response_body ?? null],
+  metadata: ['text', (record) => record.metadata],
+};
 
 /** The statements that write rows to a table. */
 class RowTable {
@@ -62,10 +64,10 @@ class RowTable {
   readonly insertNew: string;
   readonly #columns: readonly Column[];
 
-  constructor(table: string, columns: readonly Column[]) {
-    this.#columns = columns;
-    const names = columns.map(([name]) => `"${name}"`).join(', ');
-    const arrays = columns.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ');
+  constructor(table: string, columns: Columns<string>) {
+    this.#columns = Object.values(columns);
+    const names = columnList(Object.keys(columns));
+    const arrays = this.#columns.map(([type], at) => `$${at + 1}::${type}[]`).join(', ');
     this.copy = `COPY ${table} (${names}) FROM STDIN`;
     this.insertNew = `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays})
       ON CONFLICT (id, created_at) DO NOTHING RETURNING id`;
@@ -75,7 +77,7 @@ class RowTable {
     let text = '';
     for (const record of records) {
       let separator = '';
-      for (const [, , value] of this.#columns) {
+      for (const [, value] of this.#columns) {
         text += separator + copyValue(value(record));
         separator = '\t';
       }
@@ -85,12 +87,16 @@ class RowTable {
   }
 
   columnsOf(records: readonly TraceRecord[]): TextRow[] {
-    return this.#columns.map(([, , value]) => records.map(value));
+    return this.#columns.map(([, value]) => records.map(value));
   }
 }
 
 export const TRACES: RowTable = new RowTable('traces', TRACE_COLUMNS);
 export const TRACE_BODIES: RowTable = new RowTable('trace_bodies', BODY_COLUMNS);
+
+export function columnList(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
 
 export function timeText(ms: number): string {
   const text = new Date(ms).toISOString();

@@ -9,17 +9,24 @@ import {
 } from '@vitrine/traces/stored-trace';
 import type { Checkpoint, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
 import { roundUsd } from '@vitrine/traces/usd';
+import { BODY_COLUMNS, columnList, TRACE_COLUMNS } from './trace-columns.ts';
 
-const SUMMARY_COLUMNS =
-  'id, created_at, "timestamp", provider, model, request_method, request_path, response_status, outcome, input_tokens, output_tokens, ' +
-  'total_tokens, usage_status, latency_ms, time_to_first_token_us, api_key_hash, estimated_cost_usd, cost_status';
-const LINEAGE_COLUMNS = 'trace_group_id, group_fallback, thread_id, run_id, parent_checkpoint_id, checkpoint_seq';
+const SCOPE: readonly string[] = ['org_id', 'workspace_id', 'gateway_key_id', 'role'] satisfies (keyof ExchangeScope)[];
+const LINEAGE: readonly string[] = [
+  'trace_group_id',
+  'group_fallback',
+  'thread_id',
+  'run_id',
+  'parent_checkpoint_id',
+  'checkpoint_seq',
+] satisfies (keyof StoredLineage)[];
+const NAMES = Object.keys(TRACE_COLUMNS);
+const SUMMARY = NAMES.filter((name) => !SCOPE.includes(name) && !LINEAGE.includes(name));
+const BODY = Object.keys(BODY_COLUMNS).filter((name) => !NAMES.includes(name));
 /** What a list shows. */
-export const LIST_COLUMNS: string = SUMMARY_COLUMNS;
-export const CHECKPOINT_COLUMNS: string = `${SUMMARY_COLUMNS}, ${LINEAGE_COLUMNS}`;
-export const DETAIL_COLUMNS: string =
-  `${CHECKPOINT_COLUMNS}, org_id, workspace_id, gateway_key_id, role, ` +
-  'request_headers, response_headers, request_body, response_body, metadata';
+export const LIST_COLUMNS: string = columnList(SUMMARY);
+export const CHECKPOINT_COLUMNS: string = columnList([...SUMMARY, ...LINEAGE]);
+export const DETAIL_COLUMNS: string = columnList([...NAMES, ...BODY]);
 
 export type SummaryRow = Omit<StoredSummary, 'api_key_hash' | 'estimated_cost_usd'> & {
   readonly api_key_hash: Buffer | null;

@@ -13,7 +13,7 @@ import { MeasureReader } from './measure-reader.ts';
 import type { MeasureTable } from './measure-table.ts';
 import { tenantsIn } from './sum-tables.ts';
 import { checkpointOf, detailOf, hexOf, type TraceRow } from './trace-columns.ts';
-import { schemaIn } from './trace-tables.ts';
+import { requireTraceTables } from './trace-tables.ts';
 
 /** How long a read waits for another process's lock. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -26,7 +26,7 @@ export class SqliteTraceReader implements Disposable {
 
   constructor(path: string, open: (path: string) => DatabaseSync = openReadOnly) {
     this.#database = open(path);
-    invariant(schemaIn(this.#database) > 0, 'a writer has made the tables');
+    requireTraceTables(this.#database);
     this.#lists = new ListReader(this.#database);
     this.#measures = new MeasureReader(this.#database);
   }

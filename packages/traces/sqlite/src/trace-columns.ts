@@ -9,19 +9,13 @@ import {
   type StoredSummary,
 } from '@vitrine/traces/stored-trace';
 import type { Checkpoint, TraceDetail } from '@vitrine/traces/trace';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
+import type { BodyField, TraceField, TraceRecord } from '@vitrine/traces/trace-record';
 
 export interface Column {
   readonly type: 'TEXT NOT NULL' | 'TEXT' | 'INTEGER NOT NULL' | 'INTEGER' | 'REAL NOT NULL';
   readonly of: (record: TraceRecord) => SQLInputValue;
 }
 export type Columns<Name extends string = string> = Readonly<Record<Name, Column>>;
-
-type BodyField = 'request_headers' | 'response_headers' | 'request_body' | 'response_body' | 'metadata';
-type TraceField =
-  | Exclude<keyof TraceRecord, BodyField | 'scope' | 'lineage' | 'background'>
-  | keyof TraceRecord['scope']
-  | keyof TraceRecord['lineage'];
 
 /** Every field of a record: one that is missing here does not compile. `background` has a table of its own. */
 export const TRACE_COLUMNS: Columns<TraceField> = {

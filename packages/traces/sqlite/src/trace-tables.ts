@@ -1,10 +1,15 @@
+import { invariant } from '@vitrine/faults/invariant';
 import type { DatabaseSync } from 'node:sqlite';
 import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
 import { LEVELS } from './sum-tables.ts';
 import { TRACE_COLUMNS, TRACE_BODY_COLUMNS, type Columns } from './trace-columns.ts';
 
-/** Version of the tables below, kept in the file itself (`PRAGMA user_version`). Files of earlier ones are of before the first release. */
-export const SCHEMA_VERSION = 5;
+/** The version of the first release. Files of earlier ones are not read. */
+export const FIRST_SCHEMA_VERSION = 5;
+/** Statements that bring a file from a version to the next, from the first on. A change of the tables below appends one. */
+const STEPS: readonly string[] = [];
+/** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
+export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + STEPS.length;
 
 /** How a trace file is recognised, in every version. */
 export const TRACE_FILE: OwnTables = {
@@ -102,25 +107,39 @@ const OTHERS = `
   CREATE TABLE totals (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO totals VALUES ('trace_count', 0), ('removed_before', 0);`;
 
-/** Makes the tables in a new file. Throws when the file was written by another version, or by another program, and leaves it as it was. */
+/** Makes the tables in a new file, and brings those of an earlier version to this one. Throws when a later version or another program wrote the file,
+ *  and leaves it as it was. */
 export function createTraceTables(database: DatabaseSync): void {
   const found = schemaIn(database);
   if (found === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    refuseForeignTables(database, TRACE_FILE);
-    database.exec(`${TRACES} ${INDEXES} ${SUMS} ${OTHERS} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+    if (found === 0) {
+      refuseForeignTables(database, TRACE_FILE);
+      database.exec(`${TRACES} ${INDEXES} ${SUMS} ${OTHERS}`);
+    } else for (const step of STEPS.slice(found - FIRST_SCHEMA_VERSION)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** The version of a file's tables, 0 of one that has none. Throws when it is not this one. */
-export function schemaIn(database: DatabaseSync): number {
+/** The version of a file's tables, 0 of one that has none. Throws when it is not read. */
+function schemaIn(database: DatabaseSync): number {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > SCHEMA_VERSION) throw new Error(newerText(found, TRACE_FILE));
-  if (found > 0 && found < SCHEMA_VERSION)
+  if (found > 0 && found < FIRST_SCHEMA_VERSION)
     throw new Error(`the file holds schema ${found} of before version 0.1.0, which is not read any more: move it away`);
   return found;
+}
+
+/** Throws for a file that this version cannot read as it is. */
+export function requireTraceTables(database: DatabaseSync): void {
+  const found = schemaIn(database);
+  invariant(found > 0, 'a writer has made the tables');
+  if (found < SCHEMA_VERSION)
+    throw new Error(
+      `the file holds schema ${found}, this version reads ${SCHEMA_VERSION}: start a gateway of this version on it`,
+    );
 }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { DAY_MS } from '../time-buckets.ts';
-import type { Checkpoint } from '../trace.ts';
+import type { Checkpoint, TraceDetail } from '../trace.ts';
+import type { TraceRecord } from '../trace-record.ts';
 import {
   DAY,
   expectKept,
@@ -32,34 +33,93 @@ export function testTraceStore(open: OpenContractStore): void {
 function testWriting(open: OpenContractStore): void {
   test('a record is read as it was written', async () => {
     await using opened = await open();
-    const lineage = { trace_group_id: 'g', thread_id: 't', run_id: 'r', checkpoint_seq: 3 };
-    const record = plainTrace(DAY, {
+    const record: Required<TraceRecord> = {
+      id: plainTrace(DAY).id,
       scope: ONE,
-      api_key_hash: new Uint8Array(32).fill(0xab),
-      lineage,
+      timestamp: DAY - 12,
+      created_at: DAY,
+      provider: 'anthropic',
+      model: 'claude-sonnet-4',
+      request_method: 'PUT',
+      request_path: '/anthropic/v1/messages',
+      response_status: 502,
+      outcome: 'upstream_error',
+      input_tokens: 11,
+      output_tokens: 22,
+      total_tokens: 33,
+      usage_status: 'missing',
+      latency_ms: 44,
       time_to_first_token_us: 1_500,
+      api_key_hash: new Uint8Array(32).fill(0xab),
+      estimated_cost_usd: 0.25,
+      cost_status: 'unpriced',
+      lineage: {
+        trace_group_id: 'g',
+        group_fallback: false,
+        thread_id: 't',
+        run_id: 'r',
+        parent_checkpoint_id: 'p',
+        checkpoint_seq: 3,
+      },
       request_headers: 'A\n1\nB\n2\na\n3',
+      response_headers: 'C\n4',
       request_body: 'Grüße',
       response_body: '',
       metadata: '{"streaming":true}',
-    });
+      background: { role: 'created', response: 'cd'.repeat(32) },
+    };
     expect(await write(opened, record)).toEqual(['written']);
-    const { model, estimated_cost_usd, provider, request_path } = record;
-    expect(await opened.store.get(hex(record.id))).toMatchObject({
+    const expected: Required<TraceDetail> = {
       id: hex(record.id),
-      model,
-      provider,
-      request_path,
-      estimated_cost_usd,
-      time_to_first_token_ms: 2,
-      api_key_hash: 'ab'.repeat(32),
+      timestamp: new Date(DAY - 12).toISOString(),
       created_at: new Date(DAY).toISOString(),
-      lineage: { group_id: 'g', thread_id: 't', run_id: 'r', checkpoint_seq: 3, checkpoint_id: hex(record.id) },
+      provider: 'anthropic',
+      model: 'claude-sonnet-4',
+      request_method: 'PUT',
+      request_path: '/anthropic/v1/messages',
+      response_status: 502,
+      outcome: 'upstream_error',
+      input_tokens: 11,
+      output_tokens: 22,
+      total_tokens: 33,
+      usage_status: 'missing',
+      latency_ms: 44,
+      time_to_first_token_ms: 2,
+      time_to_first_token_us: 1_500,
+      api_key_hash: 'ab'.repeat(32),
+      estimated_cost_usd: 0.25,
+      cost_status: 'unpriced',
+      trace_group_id: 'g',
+      lineage: {
+        group_id: 'g',
+        thread_id: 't',
+        run_id: 'r',
+        checkpoint_id: hex(record.id),
+        parent_checkpoint_id: 'p',
+        checkpoint_seq: 3,
+        immutable: true,
+      },
       request_headers: { a: ['1', '3'], b: ['2'] },
+      response_headers: { c: ['4'] },
       request_body: 'Grüße',
       response_body: '',
-      metadata: { streaming: true, org_id: 'o', workspace_id: 'w1', gateway_key_id: 'gk_1', role: 'member' },
-    });
+      metadata: {
+        streaming: true,
+        org_id: 'o',
+        workspace_id: 'w1',
+        gateway_key_id: 'gk_1',
+        role: 'member',
+        lineage_group_id: 'g',
+        lineage_thread_id: 't',
+        lineage_run_id: 'r',
+        lineage_checkpoint_id: hex(record.id),
+        lineage_parent_checkpoint_id: 'p',
+        lineage_checkpoint_seq: 3,
+        lineage_immutable: true,
+        lineage_group_source: 'client',
+      },
+    };
+    expect(await opened.store.get(hex(record.id))).toEqual(expected);
   });
 
   test('a record that comes again is there once, and counts once', async () => {
