@@ -33,7 +33,10 @@ export default {
     {
       ...common,
       displayName: 'growth',
-      testMatch: ['<rootDir>/bench/src/foreign-bytes/*.test.ts', '<rootDir>/packages/**/*.growth.test.ts'],
+      testMatch: [
+        '<rootDir>/bench/src/foreign-bytes/*.test.ts',
+        '<rootDir>/{packages,services,operator,migrations}/**/*.growth.test.ts',
+      ],
     },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
     { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,operator,migrations,bench,docs}/**/*.it.test.ts'] },

@@ -219,6 +219,7 @@ describe('drift', () => {
       'RowMissing',
       'False',
     ]);
+    await waitUntil(() => world.events.includes('RowMissing'), { what: 'the event of the missing row' });
     await world.converge();
     expect([world.ready, world.token, await world.isAccepted()]).toEqual(['True Registered', old, true]);
     await waitUntil(() => world.events.includes('RowRestored'), { what: 'the event' });

@@ -136,6 +136,7 @@ export class Controller implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
     const synced = Promise.all([...this.#watches.values()].map((watch) => watch.start()));
     await Promise.race([synced, once(this.#stop.signal, 'abort')]);
     if (this.#stop.signal.aborted) return;

@@ -128,7 +128,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
     this.#synced.resolve();
   }
 
-  /** Resolves when the server ends the watch, with whether it had events. */
+  /** Resolves when the server ends the watch, with whether it was of use: it had events, or it was accepted and then silent. */
   async #watch(): Promise<boolean> {
     const { path, random, silenceMs, isMetadataOnly } = this.#options;
     const startedAt = performance.now();

@@ -35,8 +35,8 @@ interface ReadyPublisher extends RecordPublisher {
 }
 
 /** Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records, new ones are
- *  spooled behind them. While its last file is published they wait instead: otherwise a constant load would never leave the disk. Records may be
- *  published twice, with the same key. Only records with such a result are lost. */
+ *  spooled behind them. While its last file is published they wait instead: otherwise a constant load would never leave the disk. A record may be
+ *  published twice, with the same key. Only a record whose result says so is lost. */
 export class SpoolingPublisher implements AsyncDisposable {
   readonly #publisher: ReadyPublisher;
   readonly #spool: DiskSpool;

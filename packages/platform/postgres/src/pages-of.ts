@@ -2,7 +2,7 @@ import type { Row } from './connection.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The rows of a SELECT that may have many, at most `pageRows` at once. One turn of the event loop reads all that is in the socket: 30,000 rows
- *  blocked the thread for 43 to 68 ms. Takes a round trip for each page. Once in a transaction, which closes the cursor. */
+ *  blocked the thread for 43 to 68 ms. Takes a round trip for each page, and two before the first. Once in a transaction, which closes the cursor. */
 export async function* pagesOf<R extends object = Row>(
   transaction: Transaction,
   text: string,

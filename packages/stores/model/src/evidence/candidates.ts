@@ -30,7 +30,11 @@ export interface CandidateQuery extends CandidateFilters {
 
 const COLUMNS = 'id, domain, technology_slug, claim, source_url, captured_at, status';
 /** The columns that a list can be filtered by; the statement has a condition for each. */
-export const CANDIDATE_FILTERS = ['status', 'domain', 'technology_slug'] as const satisfies readonly (keyof CandidateFilters)[];
+export const CANDIDATE_FILTERS = Object.keys({
+  status: true,
+  domain: true,
+  technology_slug: true,
+} satisfies Record<keyof CandidateFilters, true>) as (keyof CandidateFilters)[];
 const CONDITIONS = CANDIDATE_FILTERS.map((name, i) => `($${i + 3}::text IS NULL OR ${name} = $${i + 3})`);
 const SELECT_PAGE = `SELECT ${COLUMNS} FROM candidates WHERE id > $1 AND ${CONDITIONS.join(' AND ')} ORDER BY id LIMIT $2`;
 

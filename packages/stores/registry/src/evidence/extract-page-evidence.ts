@@ -8,8 +8,9 @@ import type { PageEvidence } from './evidence.ts';
 
 const APP_BLOCK = /^\s*(?<edge>BEGIN|END) app (?:app )?(?:block|snippet)(?:: shopify:\/\/apps\/(?<handle>[a-z0-9_-]{1,100}))?/;
 const APP_BLOCK_LENGTH = 300;
-/** Longer names of attributes are skipped. */
-const NAME_BOUND = 60;
+/** Ids of payment icons are cut there. */
+const ICON_BOUND = 60;
+/** Longer names are skipped. */
 const DATA_ATTRIBUTE = /^data-.{1,55}$/s;
 const DATA_TYPE = /json|^text\/x-magento-init$/i;
 /** Types that an optimizer gives to scripts it runs later, mostly words that are no media types: Rocket Loader of Cloudflare, WP Rocket,
@@ -83,7 +84,7 @@ class PageReader implements TokenizerCallbacks {
     const isPlain = this.#tag === 'other' || this.#tag === 'breakout' || this.#tag === 'custom';
     const raw = this.#valueStart === -1 ? '' : this.#html.slice(this.#valueStart, this.#valueEnd);
     if (name === 'class') this.#elements.classes(raw);
-    else if (name === 'aria-labelledby' && raw.startsWith('pi-')) this.#elements.lists.attributes.add(raw.slice(0, NAME_BOUND));
+    else if (name === 'aria-labelledby' && raw.startsWith('pi-')) this.#elements.lists.attributes.add(raw.slice(0, ICON_BOUND));
     if (isPlain || this.#values.has(name)) return;
     this.#values.set(name, raw.includes('&') ? decodeHTMLAttribute(raw) : raw);
   }

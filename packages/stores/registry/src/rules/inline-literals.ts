@@ -13,7 +13,7 @@ interface Literal {
 }
 
 const FORM = /^(?:"(?<text>[^"]+)|(?<head>[\w$]+)(?<rest>(?:\.[\w$]+)*)(?<form>=|\((?:'(?<argument>[^']*))?)?)$/;
-/** What follows a name in code, by the form of the literal. An assignment is `=` but not `==` or `=>`, `||=` or `??=`. */
+/** What follows a name in code, by the form of the literal. An assignment is `=` (not `==`, `=>`), `||=` or `??=`. */
 const USES = {
   name: /(?![\w$])/y,
   assigned: /\s{0,16}(?:=(?:[^=>]|$)|\|\|=|\?\?=)/y,

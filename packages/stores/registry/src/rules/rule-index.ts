@@ -17,7 +17,7 @@ export interface Rule {
   readonly list: RuleList;
   /** Without the sign of its strength. */
   readonly spelling: string;
-  /** What is looked up: a host, a name, or `PATTERN`. */
+  /** What is looked up: a host, a name, a field of a theme with its value, `PATTERN` or `PART`. */
   readonly key: string;
   /** On the path or value that is found with the key. */
   readonly matches: (text: string) => boolean;
