@@ -12,7 +12,8 @@ test.each([
   ['a row is older, as in a copy', rows(['a', 4, true], ['b', 6, false]), ['a']],
   ['somebody else changed a row', rows(['a', 7, false], ['b', 6, false]), ['a']],
   ['the operator changed a row', rows(['a', 7, true], ['b', 6, false]), []],
-  ['a row is new', rows(['a', 5, true], ['b', 6, false], ['c', 7, false]), []],
+  ['a row is new', rows(['a', 5, true], ['b', 6, false], ['c', 7, true]), []],
+  ['somebody else changed a row that is new', rows(['a', 5, true], ['b', 6, false], ['c', 7, false]), ['c']],
 ])('%s: its owner is reconciled', (_, now, expected) => {
   expect([...changedOwners(before, now)]).toEqual(expected);
 });

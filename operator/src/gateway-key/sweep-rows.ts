@@ -37,11 +37,12 @@ export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisi
   return new Map(rows.map((row) => [row.owner_uid, row]));
 }
 
-/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. */
+/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. A new
+ *  row is the operator's, unless others changed it since it was registered. */
 export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
-  const isChanged = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) => {
-    const row = now.get(owner);
-    return row === undefined || row.revision < revision || (row.revision > revision && !row.isOwn);
-  };
-  return new Set([...before].filter(isChanged).map(([owner]) => owner));
+  const isGoneOrOlder = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) =>
+    (now.get(owner)?.revision ?? -1) < revision;
+  const isEdited = ([owner, { revision, isOwn }]: readonly [string, ManagedKeyRevision]) =>
+    !isOwn && revision > (before.get(owner)?.revision ?? -1);
+  return new Set([...[...before].filter(isGoneOrOlder), ...[...now].filter(isEdited)].map(([owner]) => owner));
 }
