@@ -4,16 +4,18 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { exposeMinorCollection } from './heap-flags.ts';
 
 test('collects the young generation', async () => {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { NODE_PERFORMANCE_GC_MINOR: minor, NODE_PERFORMANCE_GC_FLAGS_FORCED: forced } = constants;
   const observer = new PerformanceObserver((list) => {
-    const details = list.getEntries().map((entry) => (entry as typeof entry & { detail: { flags: number } }).detail);
-    const own = details.find(({ flags }) => (flags & forced) !== 0);
-    if (own !== undefined) resolve(own);
+    const details = list
+      .getEntries()
+      .map((entry) => (entry as typeof entry & { detail: { kind: number; flags: number } }).detail);
+    // V8 forces full collections of its own where memory is short.
+    if (details.some(({ kind, flags }) => kind === minor && (flags & forced) !== 0)) resolve();
   });
   observer.observe({ entryTypes: ['gc'] });
   exposeMinorCollection()();
-  expect(await promise).toMatchObject({ kind: constants.NODE_PERFORMANCE_GC_MINOR });
+  await promise;
   observer.disconnect();
 });
 
