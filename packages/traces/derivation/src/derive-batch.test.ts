@@ -104,3 +104,18 @@ test('after 50 ms of work no body of an exchange is stored, its metadata says so
   }
   expect(omitted).toBe(2);
 });
+
+test('loading the price list is no work on the first exchange, which keeps its bodies', () => {
+  let cpuMs = 0;
+  const prices = {
+    version: 'v',
+    cost: () => {
+      cpuMs += 100;
+      return undefined;
+    },
+  };
+  const policy = { ...PLAIN_POLICY, captureBodies: true, bodyMaxSize: 1_024 };
+  const [record] = batchOf([plainExchange(10)], { policy, prices, cpuMs: () => cpuMs }).records;
+  expect(cpuMs).toBe(100);
+  expect(JSON.parse(record?.metadata ?? '')).not.toHaveProperty('bodies_omitted');
+});

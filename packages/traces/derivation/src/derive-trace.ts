@@ -52,11 +52,12 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
   const charged = chargedUsage(exchange, facts, () => isInBackground(request, response));
   const { usage } = charged;
   const model = sent.line(requested ?? facts?.model ?? 'unknown');
-  const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = outcomeOf(exchange, facts);
 
   const stored = policy.captureBodies ? storedBodies([request, response], [sent, received], policy, isLate) : [];
   if (stored.some((body) => body?.isLate === true)) context.onBodiesOmitted?.();
+  // After the bodies: the first one loads the price list, which is no work on an exchange.
+  const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
 
   return {
