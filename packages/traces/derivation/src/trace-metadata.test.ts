@@ -5,7 +5,6 @@ import { Scrubber } from '@vitrine/privacy/redaction';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { traceMetadataShape } from '@vitrine/traces/trace-metadata-shape';
 import type { Price } from './price-catalogue.ts';
-import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 import { plainExchange } from './testing/plain-exchange.ts';
 import { traceMetadata } from './trace-metadata.ts';
@@ -77,8 +76,8 @@ test('every field is one of the documented shape', () => {
     sent: new Scrubber(),
     received: new Scrubber(),
     bodies: {
-      request: { text: 'eA==', truncated: true, encoding: 'base64' } as StoredBody,
-      response: { text: undefined, truncated: true, encoding: 'base64', isLate: true } as StoredBody,
+      request: { text: 'eA==', truncated: true, encoding: 'base64' },
+      response: { text: undefined, truncated: true, encoding: 'base64', isLate: true },
     },
   });
   const fields = Object.keys(JSON.parse(all) as object);
