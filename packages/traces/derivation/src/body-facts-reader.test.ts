@@ -271,15 +271,14 @@ describe('streams', () => {
   });
 });
 
-test('an event of many lines, and lines that are no events, take constant memory and linear time', () => {
+test.each(['data\n', 'a\n', ':\r\r'])('four million lines %j take linear time, and no memory for each', (line) => {
+  const chunk = Buffer.alloc(4_000_000 * line.length, line);
   const before = process.memoryUsage().heapUsed;
-  for (const line of ['data\n', 'a\n', ':\r\r']) {
-    const reader = openBodyFactsReader('sse');
-    const chunk = Buffer.from(line.repeat(1_000_000));
-    reader.push(chunk);
-    expect(reader.end()).toMatchObject({ model: undefined, ended: false });
-  }
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(16 * 1_048_576);
+  const reader = openBodyFactsReader('sse');
+  reader.push(chunk);
+  // A character kept of each line would take 140 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+  expect(reader.end()).toMatchObject({ model: undefined, ended: false });
 });
 
 describe('JSON', () => {
