@@ -37,8 +37,8 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   return pageOf(rows.map(summaryIn), limit);
 }
 
-/** The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as writers have kept it for each hour; undefined when there
- *  are none. A trace is made when its exchange ends, which may be hours after it started. */
+/** The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as writers have kept it for each hour; undefined without
+ *  traces. A trace is made when its exchange ends, which may be hours after it started. */
 async function createdRangeOf(
   pool: PostgresPool,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },

@@ -167,9 +167,9 @@ function audit(
   else telemetry.run(denied);
 }
 
-/** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
- *  nothing is trusted: with authentication on they belong to no tenant, like other anonymous requests, and so many of these
- *  a second have a trace. Spec: G11.12, G11.13. */
+/** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Their headers
+ *  are not trusted: with authentication on they belong to no tenant. They share the bound on traces of anonymous requests.
+ *  Spec: G11.12, G11.13. */
 export function createUnparsedHandler(
   routes: readonly ProviderRoute[],
   context: Pick<ProxyContext, 'clock' | 'headers' | 'onEnd'>,

@@ -81,7 +81,7 @@ export const observationFacts = z.strictObject({
 });
 export type ObservationFacts = z.infer<typeof observationFacts>;
 
-/** A completed scan. Attempts that were blocked or failed are none. Times are milliseconds since the epoch. */
+/** A completed scan. Blocked and failed attempts make no observation. Times are milliseconds since the epoch. */
 export interface Observation {
   readonly id: string;
   readonly scan_job_id: string | null;

@@ -2,16 +2,16 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
-/** So long the addresses of a name are used without asking again. */
+/** How long addresses are used without another lookup. */
 const FRESH_MS = 5_000;
-/** So long they are used while they are asked for once more, also when that fails. */
+/** How long they are used during another lookup, and after one that failed. */
 const USABLE_MS = 60_000;
 
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** The addresses of one name, for all connections to it. Node asks for each connection, two at a time: those that a gateway opens when it
- *  starts would wait for each other, and all would fail while DNS is slow. */
+/** Looks one name up for all connections to it. Node looks it up for each connection, two at a time for the process: the hundreds that a
+ *  gateway opens when it starts would wait for each other, and would all fail while DNS is slow. */
 export function cachedLookup(resolve = resolveName, now = () => performance.now()): LookupFunction {
   let known: { readonly addresses: readonly LookupAddress[]; readonly at: number } = { addresses: [], at: -Infinity };
   let asked: Promise<readonly LookupAddress[]> | undefined;
