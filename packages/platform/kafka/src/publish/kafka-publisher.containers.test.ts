@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { createKafkaClient } from '../kafka-client.ts';
 import { recordBytes } from '../kafka-record.ts';
 import { collectLog } from '../testing/collect-log.ts';
-import { createTopic, readTopic } from '../testing/topics.ts';
+import { createTopic, deleteTopic, readTopic } from '../testing/topics.ts';
 import { KafkaPublisher, MAX_BATCH_BYTES } from './kafka-publisher.ts';
 
 /** A broker takes up to 20 s to start on a busy machine. */
@@ -78,6 +78,17 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
       expect(await opened.publisher.publish([{ key: 'k', value }])).toEqual(['published']);
     },
   );
+
+  test('an idle publisher notices that its topic was deleted, and publishes again when it was created', async () => {
+    const topic = await createTopic(kafka, {});
+    await using opened = await open({ topic, idleLookMs: 200 });
+    const { publisher } = opened;
+    await deleteTopic(kafka, topic);
+    await waitUntil(() => !publisher.isReady && publisher.failedBy === 'topic', { what: 'the missing topic', timeoutMs: 60_000 });
+    await createTopic(kafka, { topic });
+    await waitUntil(() => publisher.isReady, { what: 'the publisher', timeoutMs: 60_000 });
+    expect(await publisher.publish(numbered(1))).toEqual(['published']);
+  });
 
   test('a process that has published ends by itself, and prints nothing but what it publishes', async () => {
     const topic = await createTopic(kafka, {});

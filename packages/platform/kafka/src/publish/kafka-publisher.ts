@@ -12,6 +12,8 @@ export interface PublisherOptions extends Partial<BatchLimits> {
   readonly compression?: 'zstd' | 'gzip' | 'none';
   /** How long one send may take, with its retries, before its records are `unavailable`. */
   readonly sendTimeoutMs?: number;
+  /** How often the topic is looked for while nothing is published. */
+  readonly idleLookMs?: number;
 }
 
 /** Bytes of a send before compression: a whole batch of the gateway's queue, of traces of 4 KB. Fits into a topic of 1 MiB whatever it compresses
@@ -27,6 +29,8 @@ const DEFAULT_LIMITS: BatchLimits = {
 };
 const SEND_TIMEOUT_MS = 3_000;
 const RECONNECT_MS = 500;
+/** Otherwise only the next record would show that a topic was deleted. */
+const IDLE_LOOK_MS = 10_000;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 /** kafkajs' own retries of one send: most that fit into the send's time; a restarted broker of a cluster takes about a second. */
 const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
@@ -34,6 +38,8 @@ const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
 interface Session {
   readonly producer: Producer;
   readonly end: () => void;
+  /** Sends that were begun. */
+  sends: number;
 }
 
 /** Publishes to one topic by an idempotent producer with acks of all replicas. Connects by itself, and again after each failure. While it is not
@@ -43,6 +49,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly topic: string;
   readonly #client: KafkaClient;
   readonly #sendTimeoutMs: number;
+  readonly #idleLookMs: number;
   readonly #compression: CompressionTypes;
   readonly #batcher: RecordBatcher;
   readonly #closing = new AbortController();
@@ -52,11 +59,12 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
 
   constructor(
     client: KafkaClient,
-    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
+    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, idleLookMs = IDLE_LOOK_MS, ...limits }: PublisherOptions,
   ) {
     this.topic = topic;
     this.#client = client;
     this.#sendTimeoutMs = sendTimeoutMs;
+    this.#idleLookMs = idleLookMs;
     const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
     this.#compression = { zstd: ZSTD, gzip: GZIP, none: None }[compression];
     this.#batcher = new RecordBatcher({ ...DEFAULT_LIMITS, ...limits }, (records) => this.#send(records));
@@ -114,17 +122,28 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     }
   }
 
+  /** Resolves when a send has failed or the publisher closes. Rejects when the topic of an idle publisher is gone. */
   async #useUntilEnd(producer: Producer): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
     if (this.#closing.signal.aborted) return;
-    this.#session = { producer, end: resolve };
-    await promise;
-    this.#session = undefined;
+    const ended = new AbortController();
+    const session = { producer, end: () => ended.abort(), sends: 0 };
+    this.#session = session;
+    try {
+      for (;;) {
+        const { sends } = session;
+        await wait(this.#idleLookMs, undefined, { signal: ended.signal, ref: false }).catch(() => {});
+        if (ended.signal.aborted) return;
+        if (session.sends === sends) await findTopic(this.#client, this.topic);
+      }
+    } finally {
+      this.#session = undefined;
+    }
   }
 
   async #send(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
     const session = this.#session;
     if (session === undefined) return records.map(() => 'unavailable');
+    session.sends += 1;
     try {
       const sent = session.producer.send({
         topic: this.topic,
@@ -136,7 +155,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
       await withDeadline(sent, this.#sendTimeoutMs);
       return records.map(() => 'published');
     } catch (error) {
-      this.#session = undefined;
+      if (this.#session === session) this.#session = undefined;
       session.end();
       if (isTooLarge(error)) return this.#sendHalves(records);
       this.#failedBy = classifyKafkaError(error);
