@@ -1,9 +1,38 @@
 import type { KeyRow } from './gateway-key.ts';
+import type { NewKey } from './key-store.ts';
 import { PERMISSIONS } from './permission.ts';
+
+type NewKeyColumn = keyof NewKey | 'revision';
+/** What a new key fills, in both stores: columns under the names of `NewKey`. A field that is missing here does not compile. */
+const NEW_KEY_FIELDS: { readonly [Column in NewKeyColumn]: true } = {
+  id: true,
+  org_id: true,
+  workspace_id: true,
+  name: true,
+  description: true,
+  created_by: true,
+  role: true,
+  permissions: true,
+  plan: true,
+  created_at: true,
+  managed_by: true,
+  managed_resource: true,
+  pepper_version: true,
+  token_mac: true,
+  revision: true,
+};
+export const NEW_KEY_COLUMNS = Object.keys(NEW_KEY_FIELDS) as readonly NewKeyColumn[];
+
+/** A key as its row has it; a field that is not read does not compile. */
+export type StoredKey = { readonly [Column in NewKeyColumn | 'last_used_at']: KeyRow[Column] };
 
 /** The key of a row that has its columns under the names of `KeyRow`, times in milliseconds, as both stores read it. They keep permissions
  *  and bytes each in a form of their own. */
-export function storedKeyOf(row: Readonly<Record<string, unknown>>, granted: readonly string[], token_mac: Uint8Array): KeyRow {
+export function storedKeyOf(
+  row: Readonly<Record<string, unknown>>,
+  granted: readonly string[],
+  token_mac: Uint8Array,
+): StoredKey {
   const text = (column: string) => (typeof row[column] === 'string' ? row[column] : undefined);
   return {
     id: text('id') ?? '',

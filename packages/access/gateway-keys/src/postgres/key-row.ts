@@ -2,16 +2,15 @@ import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { KeyRow } from '../gateway-key.ts';
-import { storedKeyOf } from '../stored-key.ts';
+import { NEW_KEY_COLUMNS, storedKeyOf, type StoredKey } from '../stored-key.ts';
 import type { NewKey } from '../key-store.ts';
 
 /** Columns of `gateway_keys` that a new key fills. */
-const NEW_KEY_COLUMNS = `id, owner_uid, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by,
-  managed_resource, pepper_version, token_mac, revision, changed_by`;
+const INSERTED_COLUMNS = [...NEW_KEY_COLUMNS, 'owner_uid', 'changed_by'].join(', ');
 /** All rows by one statement, from JSON. */
-const INSERT_KEYS = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS})
-  SELECT ${NEW_KEY_COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
-const READ_COLUMNS = `${NEW_KEY_COLUMNS}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
+const INSERT_KEYS = `INSERT INTO gateway_keys (${INSERTED_COLUMNS})
+  SELECT ${INSERTED_COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
+const READ_COLUMNS = `${INSERTED_COLUMNS}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
   previous_token_mac, previous_until`;
 /** To be continued with conditions on active keys. */
 export const SELECT_ACTIVE_KEYS: string = `SELECT ${READ_COLUMNS} FROM gateway_keys WHERE revoked_at IS NULL`;
@@ -66,7 +65,7 @@ export async function insertKeyRows(
   await database.execute(INSERT_KEYS, [JSON.stringify(rows)]);
 }
 
-export function keyRowOf(row: Row): KeyRow {
+export function keyRowOf(row: Row): KeyRow & StoredKey {
   const key = storedKeyOf(row, row['permissions'] as readonly string[], new Uint8Array(row['token_mac'] as Uint8Array));
   const next = hashOf(row, 'next');
   const previous = hashOf(row, 'previous');

@@ -3,16 +3,13 @@ import type { PepperUse, StoredPeppers } from '@vitrine/credentials/pepper-probl
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { KeyRow } from '../gateway-key.ts';
-import { storedKeyOf } from '../stored-key.ts';
+import { NEW_KEY_COLUMNS, storedKeyOf } from '../stored-key.ts';
 import type { NewKey } from '../key-store.ts';
 
-/** Columns of `gateway_keys` that a new key fills. */
-const NEW_KEY_COLUMNS =
-  'id, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by, managed_resource, ' +
-  'pepper_version, token_mac, revision';
+const INSERT_KEY = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS.join(', ')}) VALUES (${NEW_KEY_COLUMNS.map(() => '?').join(', ')})`;
 
-/** To be continued with conditions on active keys. */
-export const SELECT_ACTIVE_KEYS: string = `SELECT ${NEW_KEY_COLUMNS}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL`;
+/** To be continued with conditions on active keys. All columns: commands read files of earlier versions, which have fewer. */
+export const SELECT_ACTIVE_KEYS = 'SELECT * FROM gateway_keys WHERE revoked_at IS NULL';
 
 /** The active keys of a tenant, or of all. */
 export function listKeyRows(database: DatabaseSync, tenant: Tenant | undefined): KeyRow[] {
@@ -36,8 +33,7 @@ function ofTenant(tenant: Tenant | undefined): { readonly condition: string; rea
 
 export function insertKeyRow(database: DatabaseSync, key: NewKey, revision: number): void {
   const row: Readonly<Record<string, SQLInputValue | undefined>> = { ...key, permissions: key.permissions.join(' '), revision };
-  const values = NEW_KEY_COLUMNS.split(', ').map((column) => row[column] ?? null);
-  database.prepare(`INSERT INTO gateway_keys (${NEW_KEY_COLUMNS}) VALUES (${values.map(() => '?').join(', ')})`).run(...values);
+  database.prepare(INSERT_KEY).run(...NEW_KEY_COLUMNS.map((column) => row[column] ?? null));
 }
 
 export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {

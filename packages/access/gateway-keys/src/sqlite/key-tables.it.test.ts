@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { auditEvent, B, hashOf, newKey } from '../testing/key-rows.ts';
 import { EmbeddedKeyStore } from './embedded-key-store.ts';
+import { KEY_MIGRATIONS } from './key-tables.ts';
+import { openKeyReader } from './open-key-reader.ts';
 import { SqliteKeyStore } from './sqlite-key-store.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -22,10 +24,10 @@ const create = (store: SqliteKeyStore, id: string, token: string, tenant: object
 const rotate = (store: SqliteKeyStore, id: string, token: string) =>
   store.rotate(id, undefined, [hashOf(token)], auditEvent()).kind;
 
-/** A key database as version 0.1.0 made it: schema 1, which has only the present tokens of keys. */
-function makeSchema1(at: string): void {
+/** A key database as an earlier version made it. Schema 1 has only the present tokens of keys. */
+function makeSchema(at: string, version: number): void {
   using database = new DatabaseSync(at);
-  database.exec(readFileSync(new URL('./testdata/keys-schema-1.sql', import.meta.url), 'utf8'));
+  database.exec(readFileSync(new URL(`./testdata/keys-schema-${version}.sql`, import.meta.url), 'utf8'));
   const insert = database.prepare(
     `INSERT INTO gateway_keys (id, org_id, workspace_id, role, permissions, created_at, pepper_version, token_mac, revision, revoked_at)
      VALUES (?, 'a', 'w', 'owner', '', 1, 1, ?, ?, ?)`,
@@ -46,9 +48,15 @@ test('a token that a process of an earlier version rotates away in the same file
   expect(create(store, 'another', 'second', B)).toBe('token_taken');
 });
 
+test.each(KEY_MIGRATIONS.map((_, i) => i + 1))('commands read a database of schema %i without migrating it', async (version) => {
+  makeSchema(path, version);
+  using reader = openKeyReader(path);
+  expect((await reader.list(undefined)).map(({ id }) => id)).toEqual(['active']);
+});
+
 describe('a database of schema 1', () => {
   test('opens with its keys, and what its active and revoked keys had is taken', () => {
-    makeSchema1(path);
+    makeSchema(path, 1);
     using store = new SqliteKeyStore(path);
     expect(store.list(undefined).map(({ id }) => id)).toEqual(['active']);
     expect(create(store, 'x', 'token of revoked', B)).toBe('token_taken');
@@ -60,7 +68,7 @@ describe('a database of schema 1', () => {
   test('that is put back below a running store is migrated too', async () => {
     await using store = new EmbeddedKeyStore({ path });
     await store.list(undefined);
-    makeSchema1(join(folder.path, 'copy.db'));
+    makeSchema(join(folder.path, 'copy.db'), 1);
     for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);
     copyFileSync(join(folder.path, 'copy.db'), path);
     expect((await store.rotate('active', undefined, [hashOf('next')], auditEvent())).kind).toBe('rotated');

@@ -7,9 +7,9 @@ import { KEY_DATABASE, KEY_SCHEMA_VERSION } from './key-tables.ts';
 
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** Reads keys and audit events over a read-only connection, while other processes may write. It does not migrate the file: earlier
- *  versions have the same columns, and the gateway that writes it may be of an earlier version. Faults: `key_store_unavailable`, also when
- *  the file has no keys or was written by a newer version. */
+/** Reads keys and audit events over a read-only connection, while other processes may write. It does not migrate the file: the
+ *  gateway that writes it may be of an earlier version, and what that version lacks reads as undefined. Faults: `key_store_unavailable`, also
+ *  when the file has no keys or was written by a newer version. */
 export function openKeyReader(path: string): KeyReader & Disposable {
   const call = <T>(work: () => T): T => {
     try {
