@@ -1,5 +1,5 @@
 import { parseDuration } from '@vitrine/config/durations';
-import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
+import { MANAGED_KEY_FIELDS, type ManagedKey, type ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
 import { readConditions, type Condition, type ConditionReason } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
@@ -264,12 +264,12 @@ function waitForInterval({ now }: ObservedKey, { rotation }: GatewayKeySpec, sec
 }
 
 function isSame(row: ManagedKey, fields: ManagedKeyFields): boolean {
-  const texts = ['org_id', 'workspace_id', 'name', 'description', 'role', 'plan', 'managed_resource'] as const;
-  return texts.every((field) => row[field] === fields[field]) && sortedText(row.permissions) === sortedText(fields.permissions);
+  return MANAGED_KEY_FIELDS.every((field) => comparable(row[field]) === comparable(fields[field]));
 }
 
-function sortedText(texts: readonly string[]): string {
-  return texts.toSorted().join();
+/** The same for lists whatever their order. */
+function comparable(value: ManagedKeyFields[keyof ManagedKeyFields]): string | undefined {
+  return typeof value === 'object' ? value.toSorted().join() : value;
 }
 
 /** Clocks of a cluster differ by less; the shortest rotation interval is as long. */

@@ -1,16 +1,21 @@
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
-import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Permission } from './permission.ts';
+import type { NewKey } from './key-store.ts';
+import { NEW_KEY_COLUMNS, type NewKeyColumn } from './stored-key.ts';
 
-/** The fields of a row that its resource decides. */
-export interface ManagedKeyFields extends Tenant {
-  readonly name: string | undefined;
-  readonly description: string | undefined;
-  readonly role: string;
-  readonly permissions: readonly Permission[];
-  readonly plan: string | undefined;
+/** What the resource of a row does not decide. */
+const UNDECIDED = ['id', 'created_by', 'created_at', 'managed_by', 'pepper_version', 'token_mac', 'revision'] as const;
+type Undecided = (typeof UNDECIDED)[number];
+type Decided = Exclude<NewKeyColumn, Undecided>;
+
+/** The fields of a row that its resource decides: all others of a new key. One that is left out does not compile. */
+export type ManagedKeyFields = { readonly [Field in Decided]: NewKey[Field] } & {
   /** Such as `GatewayKey team-a/ci`. */
   readonly managed_resource: string;
+};
+export const MANAGED_KEY_FIELDS: readonly (keyof ManagedKeyFields)[] = NEW_KEY_COLUMNS.filter(isDecided);
+
+function isDecided(column: NewKeyColumn): column is Decided {
+  return !UNDECIDED.some((name) => name === column);
 }
 
 /** A row as the operator reads it, with any owner. */

@@ -2,7 +2,7 @@ import type { KeyRow } from './gateway-key.ts';
 import type { NewKey } from './key-store.ts';
 import { PERMISSIONS } from './permission.ts';
 
-type NewKeyColumn = keyof NewKey | 'revision';
+export type NewKeyColumn = keyof NewKey | 'revision';
 /** What a new key fills, in both stores: columns under the names of `NewKey`. A field that is missing here does not compile. */
 const NEW_KEY_FIELDS: { readonly [Column in NewKeyColumn]: true } = {
   id: true,

@@ -8,16 +8,17 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { randomUUID } from 'node:crypto';
 import { keyStoreUnavailable } from '../key-store.ts';
-import type {
-  ManagedKey,
-  ManagedKeyFields,
-  ManagedKeyRevision,
-  ManagedKeyRows,
-  NewManagedKey,
-  OwnedKey,
-  RegisterOutcome,
-  TokenOfKey,
-  TokenOutcome,
+import {
+  MANAGED_KEY_FIELDS,
+  type ManagedKey,
+  type ManagedKeyFields,
+  type ManagedKeyRevision,
+  type ManagedKeyRows,
+  type NewManagedKey,
+  type OwnedKey,
+  type RegisterOutcome,
+  type TokenOfKey,
+  type TokenOutcome,
 } from '../managed-key.ts';
 import { insertAuditEvents } from './audit-rows.ts';
 import { changeKeys, nextRevision } from './key-changes.ts';
@@ -30,8 +31,7 @@ const OPERATOR = 'operator';
 const OWNED = 'id = $1 AND owner_uid = $2';
 /** What every change sets, with the next two parameters. */
 const CHANGED = 'revision = $3, changed_by = $4';
-const FIELDS = `org_id = $5, workspace_id = $6, name = $7, description = $8, role = $9, permissions = $10, plan = $11,
-  managed_resource = $12`;
+const FIELDS = MANAGED_KEY_FIELDS.map((field) => `${field} = ${parameterOf(field)}`).join(', ');
 const PROMOTED = `pepper_version = next_pepper_version, token_mac = next_token_mac, next_pepper_version = NULL, next_token_mac = NULL,
   previous_pepper_version = CASE WHEN revoked_at IS NULL THEN pepper_version END,
   previous_token_mac = CASE WHEN revoked_at IS NULL THEN token_mac END,
@@ -110,8 +110,8 @@ export class PostgresManagedKeys implements ManagedKeyRows {
   }
 
   adopt(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean> {
-    const free =
-      'id = $1 AND owner_uid IS NULL AND managed_by IS NULL AND org_id = $5 AND workspace_id = $6 AND revoked_at IS NULL';
+    const sameTenant = `org_id = ${parameterOf('org_id')} AND workspace_id = ${parameterOf('workspace_id')}`;
+    const free = `id = $1 AND owner_uid IS NULL AND managed_by IS NULL AND ${sameTenant} AND revoked_at IS NULL`;
     return this.#write('adopt', key, `owner_uid = $2, managed_by = '${OPERATOR}', ${FIELDS} WHERE ${free}`, fieldValues(fields));
   }
 
@@ -224,8 +224,12 @@ interface TenantRow {
 }
 
 function fieldValues(fields: ManagedKeyFields): unknown[] {
-  const { org_id, workspace_id, name, description, role, permissions, plan, managed_resource } = fields;
-  return [org_id, workspace_id, name, description, role, permissions, plan, managed_resource];
+  return MANAGED_KEY_FIELDS.map((field) => fields[field]);
+}
+
+/** After those of `OWNED` and `CHANGED`. */
+function parameterOf(field: keyof ManagedKeyFields): string {
+  return `$${MANAGED_KEY_FIELDS.indexOf(field) + 5}`;
 }
 
 async function audit(
