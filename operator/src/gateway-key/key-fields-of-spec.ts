@@ -3,6 +3,7 @@ import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import type { ConditionReason } from '../runtime/conditions.ts';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { isConditionReason } from './observed-key.ts';
@@ -19,6 +20,21 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   return `gk_${createHash('sha256').update(uid).digest('hex').slice(0, 16)}`;
 }
 
+type TextField = {
+  [Field in keyof GatewayKeySpec]-?: string extends NonNullable<GatewayKeySpec[Field]> ? Field : never;
+}[keyof GatewayKeySpec];
+
+/** What the gateway requires of texts that it stores: a credential that was pasted into one must not be shown. A text without an entry does
+ *  not compile; undefined where the schema says all. */
+const TEXT_RULES: { readonly [Field in TextField]: z.ZodType | undefined } = {
+  keyId: idText,
+  displayName: nameText,
+  description: descriptionText,
+  role: roleText,
+  plan: undefined,
+  secretName: undefined,
+};
+
 /** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
 export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | ConditionReason {
   const parsed = gatewayKeySpec.safeParse(spec ?? {});
@@ -26,7 +42,7 @@ export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): Gatewa
     const [issue] = parsed.error.issues;
     return { reason: 'InvalidSpec', message: `spec.${issue?.path.join('.')}: ${issue?.message}` };
   }
-  const { permissions, keyId = '', displayName = '', description = '', role } = parsed.data;
+  const { permissions } = parsed.data;
   const unknown = permissions.filter((permission) => !PERMISSIONS.some((known) => known === permission));
   if (unknown.length > 0) {
     const message = `unknown permissions: ${unknown.join(', ')}; there are ${PERMISSIONS.join(', ')}`;
@@ -41,9 +57,10 @@ export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): Gatewa
     const message = 'metadata.name: too long for the name of a Secret; make a GatewayKey with a shorter name, or with secretName';
     return { reason: 'InvalidSpec', message };
   }
-  const texts = { keyId: idText.safeParse(keyId), displayName: nameText.safeParse(displayName), role: roleText.safeParse(role) };
-  for (const [field, { error }] of Object.entries({ ...texts, description: descriptionText.safeParse(description) }))
+  for (const [field, rule] of Object.entries(TEXT_RULES)) {
+    const error = rule?.safeParse(parsed.data[field as TextField] ?? '').error;
     if (error !== undefined) return { reason: 'InvalidSpec', message: `spec.${field}: ${error.issues[0]?.message}` };
+  }
   return parsed.data;
 }
 
