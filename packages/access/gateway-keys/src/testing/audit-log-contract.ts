@@ -80,7 +80,8 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   });
 
   test('denials of unknown callers displace none of a known caller, and requests of one no rejected change', async () => {
-    const denied = (by: string, what: string, target: string) => auditEvent({ actor: by, action: what, target, outcome: 'deny' });
+    const denied = (by: string, what: AuditEvent['action'], target: string) =>
+      auditEvent({ actor: by, action: what, target, outcome: 'deny' });
     await store.appendAudit([
       denied('k', 'gateway_key.create', 'rejected change'),
       denied('k', 'request', 'rejected request'),

@@ -206,7 +206,12 @@ export class GatewayKeys {
     return { ...gatewayKeyOf(row), token };
   }
 
-  async #audited<T>(actor: KeyActor, action: string, target: string, work: (event: EventDraft) => Promise<T>): Promise<T> {
+  async #audited<T>(
+    actor: KeyActor,
+    action: AuditEvent['action'],
+    target: string,
+    work: (event: EventDraft) => Promise<T>,
+  ): Promise<T> {
     const { trail, clock } = this.#options;
     const event: EventDraft = {
       at: clock(),
