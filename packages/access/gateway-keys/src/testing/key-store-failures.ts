@@ -1,30 +1,37 @@
 import { expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
+import type { AuditLog } from '../audit-log.ts';
+import type { KeyStore } from '../key-store.ts';
 import { allAuditEvents, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 import { StatementFailures } from './statement-failures.ts';
 
-/** Every method of the ports, changes first; each must be possible again after it has failed. */
-const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
-  (store) => createKey(store, 'a', 'first'),
-  (store) => createKey(store, 'b', 'second'),
-  (store) => store.rotate('a', A, [hashOf('third'), hashOf('third', 2)], auditEvent({ target: 'a', at: T0 + 1 })),
-  (store) => store.revoke('b', A, auditEvent({ target: 'b', at: T0 + 2 })),
-  (store) => store.keepTokens(['file-1', 'file-2'].map((id) => ({ id, known: [hashOf(id), hashOf(id, 2)] }))),
-  (store) => store.markUsed(['a', 'none'].map((id) => ({ id, at: T0 + 3 }))),
-  (store) => store.moveTokens([{ id: 'a', from: storedHashOf('third'), to: hashOf('third', 2) }]),
-  (store) => store.recordPeppers([hashOf('', 3)]),
-  (store) => store.appendAudit(['x', 'y', 'z'].map((target) => auditEvent({ target, at: T0 - 1 }))),
-  (store) => store.removeAuditBefore(T0),
+type PortMethod = Exclude<keyof KeyStore | keyof AuditLog, 'watch' | 'advanceRetention'>;
+type Step = (store: OpenedKeyStore) => Promise<unknown>;
+
+/** Every method of the ports, changes first; each must be possible again after it has failed. A method without a step does not compile. */
+const STEPS_OF: { readonly [Method in PortMethod]: readonly Step[] } = {
+  create: [(store) => createKey(store, 'a', 'first'), (store) => createKey(store, 'b', 'second')],
+  rotate: [(store) => store.rotate('a', A, [hashOf('third'), hashOf('third', 2)], auditEvent({ target: 'a', at: T0 + 1 }))],
+  revoke: [(store) => store.revoke('b', A, auditEvent({ target: 'b', at: T0 + 2 }))],
+  keepTokens: [(store) => store.keepTokens(['file-1', 'file-2'].map((id) => ({ id, known: [hashOf(id), hashOf(id, 2)] })))],
+  markUsed: [(store) => store.markUsed(['a', 'none'].map((id) => ({ id, at: T0 + 3 })))],
+  moveTokens: [(store) => store.moveTokens([{ id: 'a', from: storedHashOf('third'), to: hashOf('third', 2) }])],
+  recordPeppers: [(store) => store.recordPeppers([hashOf('', 3)])],
+  appendAudit: [(store) => store.appendAudit(['x', 'y', 'z'].map((target) => auditEvent({ target, at: T0 - 1 })))],
+  removeAuditBefore: [(store) => store.removeAuditBefore(T0)],
+  list: [(store) => store.list(A)],
+  find: [(store) => store.find('a', A)],
+  hasId: [(store) => store.hasId('b')],
+  changes: [(store) => store.changes(0)],
+  storedPeppers: [(store) => store.storedPeppers()],
+  listAudit: [(store) => store.listAudit({ limit: 2 })],
+};
+const STEPS: readonly Step[] = [
+  ...Object.values(STEPS_OF).flat(),
   // Every token that a key had, or that was reserved, is taken, however often it was tried to store it.
   (store) => createKey(store, 'c', 'first'),
   (store) => createKey(store, 'c', 'file-2'),
-  (store) => store.list(A),
-  (store) => store.find('a', A),
-  (store) => store.hasId('b'),
-  (store) => store.changes(0),
-  (store) => store.storedPeppers(),
-  (store) => store.listAudit({ limit: 2 }),
 ];
 
 /** What the ports show, without what a store may number as it likes. */
