@@ -13,7 +13,7 @@ import type { Redaction } from '@vitrine/privacy/redaction';
 import { Scrubber } from '@vitrine/privacy/redaction';
 import { LATE_BODY, storedBody, type StoredBody } from './stored-body.ts';
 import { traceMetadata } from './trace-metadata.ts';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
+import type { WholeTraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Outcome, UsageStatus } from '@vitrine/traces/trace';
 import { wholeMs } from '@vitrine/traces/whole-ms';
 
@@ -37,7 +37,11 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
 /** Makes the record of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: G1.2, G4.1 to G4.27, G11.10. */
-export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
+export function deriveTrace(
+  exchange: CapturedExchange,
+  context: DerivationContext,
+  id: Uint8Array<ArrayBuffer>,
+): WholeTraceRecord {
   const { policy, prices, hashCredential } = context;
   const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
   const { scope, provider, path } = exchange;

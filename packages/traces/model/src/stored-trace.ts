@@ -2,16 +2,17 @@ import { headerValuesOf } from '@vitrine/privacy/header-lines';
 import type { ExchangeScope } from './exchange-scope.ts';
 import { TRACE_ID } from './trace-id.ts';
 import type { Checkpoint, GroupSource, Lineage, TraceDetail, TracePage, TraceSummary } from './trace.ts';
-import type { TraceRecord } from './trace-record.ts';
+import type { TraceField, TraceRecord } from './trace-record.ts';
 import { cursorOf } from './trace-store.ts';
 import { wholeMs } from './whole-ms.ts';
 
-/** The columns of a trace that lists show. Times are milliseconds since the epoch. */
-export type StoredSummary = Omit<TraceSummary, 'timestamp' | 'created_at' | 'time_to_first_token_ms' | 'api_key_hash'> & {
-  readonly timestamp: number;
-  readonly created_at: number;
-  /** As hex. */
-  readonly api_key_hash: string | null;
+type SummaryField = Exclude<TraceField, keyof TraceRecord['scope'] | keyof TraceRecord['lineage']>;
+type Nullable<T> = undefined extends T ? Exclude<T, undefined> | null : T;
+
+/** The columns of a trace that lists show. Times are milliseconds since the epoch. A field of records that no summary has does not
+ *  compile. */
+export type StoredSummary = {
+  readonly [Field in SummaryField]: Field extends 'timestamp' | 'created_at' ? number : Nullable<TraceSummary[Field]>;
 };
 
 type Stored<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };

@@ -44,6 +44,8 @@ export const traceRecord = z.object({
   background: z.object({ role: z.enum(BACKGROUND_ROLES), response: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
 });
 export type TraceRecord = Readonly<z.output<typeof traceRecord>>;
+/** A record that is written out: a field that is left out, also an optional one, does not compile. */
+export type WholeTraceRecord = { readonly [Field in keyof Required<TraceRecord>]: TraceRecord[Field] };
 
 /** The fields that only the page of one trace shows. Stores keep them in a table of their own. */
 export type BodyField = 'request_headers' | 'response_headers' | 'request_body' | 'response_body' | 'metadata';
