@@ -81,6 +81,12 @@ const FULL: Required<TraceRecord> = {
   background: { role: 'created', response: 'd4'.repeat(32) },
 };
 const RECORDS = [PLAIN, FULL];
+/** The fields that each version after the first added, of which the files of the versions before have none: `4: ['the_field']`. */
+const ADDED: Readonly<Record<number, readonly (keyof TraceRecord)[]>> = {};
+const recordsOf = (version: number) => {
+  const added = VERSIONS.filter((one) => one > version).flatMap((one) => ADDED[one] ?? []);
+  return RECORDS.map((record) => ({ ...record, ...Object.fromEntries(added.map((field) => [field, undefined])) }));
+};
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
 test('testdata has records as this version encodes them; npm run golden writes them', () => {
@@ -95,7 +101,11 @@ test('the records of a version do not change once they are in testdata/SHA256SUM
 
 test.each(VERSIONS)('records of version %i are read', (version) => {
   const lines = linesOf(readFileSync(join(FOLDER, fileOf(version)), 'utf8'));
-  expect(lines.map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
+  expect(lines.map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(recordsOf(version));
+});
+
+test('ADDED has what every version after the first added', () => {
+  expect(Object.keys(ADDED)).toEqual(VERSIONS.slice(1).map(String));
 });
 
 test('every record is read as it was written, and is one line without tabs, which tools for text can copy', () => {
@@ -124,10 +134,12 @@ describe('a record of another program', () => {
     const { scope, lineage } = FULL;
     const added = { added: { any: 1 }, scope: { ...scope, added: 1 }, lineage: { ...lineage, added: 1 } };
     const names = ['added_text', ...(JSON.parse(head) as { readonly texts: readonly string[] }).texts];
-    expect(decodeTraceRecord(encoded({ version: 4, ...added, texts: names }, ['added', ...texts]))).toEqual(FULL);
+    expect(decodeTraceRecord(encoded({ version: RECORD_VERSION + 1, ...added, texts: names }, ['added', ...texts]))).toEqual(
+      FULL,
+    );
   });
 
-  test.each([[0], [2], [5], [-1], [1_000]])('of version %j is a fault', (version) => {
+  test.each([[0], [OLDEST_RECORD_VERSION - 1], [RECORD_VERSION + 2], [-1], [1_000]])('of version %j is a fault', (version) => {
     expect(codeOf(errorOf(encoded({ version })))).toBe('unknown_record_version');
   });
 
