@@ -5,7 +5,8 @@ import type { TraceMeasures } from './trace-measures.ts';
 import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
 /** What a list is filtered by. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. A store has a
- *  condition for each, and the admin API a parameter: without one of them it does not compile. */
+ *  condition for each, and the admin API a parameter: without one of them it does not compile. A filter that few traces match needs an index
+ *  in both stores, which ends with the id: without one a page reads until it is full, or everything. */
 export interface TraceFilters {
   readonly trace_group_id?: string | undefined;
   readonly thread_id?: string | undefined;
