@@ -35,6 +35,16 @@ test('labels name pages and technologies that there are, and every technology is
   expect(slugs.filter((slug) => !labelled.has(slug))).toEqual([]);
 });
 
+test('every technology is found on a page that is labelled with it', () => {
+  const found = new Set(
+    CORPUS.flatMap(({ evidence, expected, optional }) =>
+      detect(evidence).technologies.flatMap(({ slug }) => (expected.has(slug) || optional.has(slug) ? [slug] : [])),
+    ),
+  );
+  const missed = VOCABULARY.filter(({ slug }) => !found.has(slug));
+  expect(missed.map(({ slug }) => `${slug}: its rules match none of the pages that labels.txt gives it`)).toEqual([]);
+});
+
 test.each([
   ['the corpus', CORPUS],
   ['pages that were written without looking at the rules', readCorpus('blind-corpus')],
