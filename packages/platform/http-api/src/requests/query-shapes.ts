@@ -3,7 +3,7 @@ import { isLongerThan } from '@vitrine/config/bounded-text';
 import { Fault } from '@vitrine/faults/fault';
 import { parse } from 'node:querystring';
 import { z } from 'zod';
-import { isInOrder, MOMENT_PATTERN, notAfter, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
+import { isInOrder, MOMENT_PATTERN, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
 // Query parameters as zod shapes: they parse what a query string has (a string, or several when a parameter was repeated), and their JSON
 // Schemas go into the OpenAPI document. In a message, `{}` stands for the parameter's name.
@@ -92,7 +92,7 @@ export function rangeQuery<Fields extends { from: ReturnType<typeof from>; to: R
     .refine(isForward, { message: 'to must be greater than or equal to from' })
     .transform((query) => {
       const { from, to } = query as Range;
-      return { ...query, from: from && notBefore(from), to: to && notAfter(to) };
+      return { ...query, from: from && notBefore(from), to: to?.ms };
     });
 }
 
