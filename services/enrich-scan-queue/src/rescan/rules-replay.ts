@@ -8,6 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Stores that are claimed at once: what a process that dies leaves to the next pass. */
 const BATCH = 20;
 const IDLE_MS = 10_000;
+/** After each store: ten a second in a process load its database little beside its scans. */
+const PAUSE_MS = 100;
 const NEXT_STEP =
   'its profile follows with its next scan at the latest; docs/failure-modes.md#stores-that-do-not-follow-new-rules';
 
@@ -20,8 +22,6 @@ export interface ReplayFigures {
 
 interface RulesReplayOptions extends ReplayContext {
   readonly logger: Logger;
-  /** 0: none. */
-  readonly perSecond: number;
 }
 
 /** Reads the kept evidence of all stores again when this process has other rules than those that stores stand by: slowly, one store and one
@@ -37,7 +37,7 @@ export class RulesReplay implements AsyncDisposable {
   constructor(pool: PostgresPool, options: RulesReplayOptions) {
     this.#pool = pool;
     this.#options = options;
-    this.#ended = options.perSecond === 0 ? Promise.resolve() : this.#run();
+    this.#ended = this.#run();
   }
 
   get figures(): ReplayFigures {
@@ -64,11 +64,11 @@ export class RulesReplay implements AsyncDisposable {
     const { storefrontIds, hasMore, remaining } = await claimReplays(this.#pool, this.#options.rules, BATCH);
     this.#remaining = remaining ?? this.#remaining;
     // Another process claims at the moment.
-    if (remaining === undefined) await this.#pause(1_000 / this.#options.perSecond);
+    if (remaining === undefined) await this.#pause(PAUSE_MS);
     for (const storefrontId of storefrontIds) {
       if (this.#stopping.signal.aborted) break;
       await this.#replay(storefrontId);
-      await this.#pause(1_000 / this.#options.perSecond);
+      await this.#pause(PAUSE_MS);
     }
     return hasMore;
   }
