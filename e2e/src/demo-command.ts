@@ -1,5 +1,4 @@
-import { command, type CommandLine } from '@vitrine/command-line/command';
-import { wholeNumberOption } from '@vitrine/command-line/option-values';
+import { command, stringOption, type CommandLine, wholeNumberOption } from '@vitrine/command-line/command';
 import { Fault } from '@vitrine/faults/fault';
 import { demoText } from './demo-text.ts';
 import { sendTraffic } from './demo-traffic.ts';
@@ -17,17 +16,10 @@ export const demoCommandLine = (whyNoEngine: () => Promise<string | undefined> =
     command({
       name: 'start',
       summary: 'Runs two gateways, Kafka, two trace-writers, Postgres and mock providers in containers until Ctrl+C.',
-      usage: '[--rate N]',
-      help: `  --rate N  exchanges that are sent a second, 1 to ${MAX_RATE}; ${DEFAULT_RATE} by default
-
-It needs npm ci and a container engine that responds to the docker command. The first run builds three images and pulls three more
-(VITRINE_IMAGE_KAFKA, VITRINE_IMAGE_POSTGRES and VITRINE_IMAGE_NODE name others). It prints lines to paste, and removes everything at Ctrl+C.
-
-Examples:
-  npm run demo:pipeline
-  npm run demo:pipeline -- --rate 20
-`,
-      options: { rate: { type: 'string' } },
+      options: { rate: stringOption('N', `exchanges that are sent a second, 1 to ${MAX_RATE}; ${DEFAULT_RATE} by default`) },
+      help: `It needs npm ci and a container engine that responds to the docker command. The first run builds three images and pulls three more
+(VITRINE_IMAGE_KAFKA, VITRINE_IMAGE_POSTGRES and VITRINE_IMAGE_NODE name others). It prints lines to paste, and removes everything at Ctrl+C.`,
+      examples: ['npm run demo:pipeline', 'npm run demo:pipeline -- --rate 20'],
       run: async ({ values }, { stdout, untilSignal }) => {
         const perSecond = wholeNumberOption('--rate', values.rate, 1, MAX_RATE) ?? DEFAULT_RATE;
         await requireEngine(whyNoEngine);

@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/text-table';
+import { textTable } from '@vitrine/command-line/command';
 import { KEY_HEADER, psqlArgs, type RunningPipeline } from './pipeline.ts';
 
 /** What the demo prints when everything runs: lines to paste, and where to look. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TopicResult } from '@vitrine/kafka/ensure-topics';
-import { keepTopics } from './keep-topics.ts';
+import { keepTopics } from './topics-command.ts';
 
 const settings = { topic: 'a', partitions: 1, replicationFactor: 1, retentionMs: 1, maxMessageBytes: 1 };
 const found = (result: TopicResult['result']): readonly TopicResult[] => [{ result, settings, differences: [] }];

@@ -1,9 +1,9 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { versionCommand } from '@vitrine/command-line/version-command';
+import { readVersion, versionCommand } from '@vitrine/command-line/serve-command';
 import { migrateCommandLine } from './migrate-command.ts';
 import { topicsCommand } from './topics-command.ts';
-import { VERSION } from './version.ts';
 
 const migrate = migrateCommandLine();
-const program = { ...migrate, commands: [...migrate.commands, topicsCommand, versionCommand(migrate.name, VERSION)] };
+const version = readVersion(new URL('../package.json', import.meta.url));
+const program = { ...migrate, commands: [...migrate.commands, topicsCommand, versionCommand(migrate.name, version)] };
 await runCommandLine(process, program, ({ say }) => say);

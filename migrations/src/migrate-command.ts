@@ -1,6 +1,13 @@
-import { command, type CommandContext, type CommandLine } from '@vitrine/command-line/command';
-import { textTable } from '@vitrine/command-line/text-table';
-import { usageError } from '@vitrine/command-line/usage-error';
+import {
+  command,
+  stringOption,
+  switchOption,
+  type CommandContext,
+  type CommandLine,
+  usageError,
+  wholeNumberOption,
+  textTable,
+} from '@vitrine/command-line/command';
 import { Secret } from '@vitrine/config/secret';
 import { messageOf } from '@vitrine/faults/fault';
 import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';
@@ -24,22 +31,22 @@ export const migrateCommandLine = (folder: string = FOLDER): CommandLine => ({
     command({
       name: 'up',
       summary: 'Brings the tables of a Postgres database up to date, or reports what is missing.',
-      usage: '[--check] [--dsn DSN] [--wait SECONDS]',
-      help: `  --check         changes nothing; exits with 1 when migrations are missing, or when tables, functions, roles or rights are not what the
-                  migrations make, such as after a restore, and names each difference
-  --dsn DSN       the database; better in ${DSN_VARIABLE}, because other users can see arguments
-  --wait SECONDS  how long to wait for a database that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
-
-Started several times at once, it runs each migration once. The user needs the right to create roles and tables.
-
-Examples:
-  ${DSN_VARIABLE}=postgresql://vitrine@localhost/vitrine npm run migrate
-  npm run migrate -- --check
-`,
-      options: { check: { type: 'boolean' }, dsn: { type: 'string' }, wait: { type: 'string' } },
+      options: {
+        check:
+          switchOption(`changes nothing; exits with 1 when migrations are missing, or when tables, functions, roles or rights are not what the
+migrations make, such as after a restore, and names each difference`),
+        dsn: stringOption('DSN', `the database; better in ${DSN_VARIABLE}, because other users can see arguments`),
+        wait: stringOption(
+          'SECONDS',
+          `how long to wait for a database that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default`,
+        ),
+      },
+      help: 'Started several times at once, it runs each migration once. The user needs the right to create roles and tables.',
+      examples: [`${DSN_VARIABLE}=postgresql://vitrine@localhost/vitrine npm run migrate`, 'npm run migrate -- --check'],
       run: async ({ values }, context) => {
         const source = { dsn: dsnOf(values.dsn, context), folder };
-        await untilReachable(source.dsn, secondsOf(values.wait), context);
+        const waitSeconds = wholeNumberOption('--wait', values.wait, 0, 86_400) ?? DEFAULT_WAIT_SECONDS;
+        await untilReachable(source.dsn, waitSeconds, context);
         const ran = values.check === true ? [] : await migrate(source);
         const migrations = await listMigrations(source);
         context.stdout.write(tableOf(migrations, ran));
@@ -61,12 +68,6 @@ function dsnOf(option: string | undefined, { env }: CommandContext): Secret {
   const dsn = option ?? env[DSN_VARIABLE] ?? '';
   if (dsn === '') throw usageError(`no database: set ${DSN_VARIABLE}, or give --dsn`);
   return new Secret(dsn);
-}
-
-function secondsOf(text: string | undefined): number {
-  const seconds = Number(text ?? DEFAULT_WAIT_SECONDS);
-  if (!Number.isInteger(seconds) || seconds < 0 || seconds > 86_400) throw usageError('--wait must be 0 to 86400 seconds');
-  return seconds;
 }
 
 /** After the wait it goes on anyway, so that the error of the connection is what the user gets. */

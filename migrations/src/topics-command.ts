@@ -1,7 +1,12 @@
-import { command, type CommandContext } from '@vitrine/command-line/command';
-import { wholeNumberOption } from '@vitrine/command-line/option-values';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
+import {
+  command,
+  stringOption,
+  type CommandContext,
+  wholeNumberOption,
+  textTable,
+  FORMAT_OPTION,
+  formatResult,
+} from '@vitrine/command-line/command';
 import { readConfigFile } from '@vitrine/config/config-file';
 import { messageOf } from '@vitrine/faults/fault';
 import { ensureTopics, type TopicResult } from '@vitrine/kafka/ensure-topics';
@@ -9,8 +14,8 @@ import { createKafkaClient, type KafkaClient } from '@vitrine/kafka/kafka-client
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import type { KafkaLog } from '@vitrine/kafka/kafka-log';
 import { waitForBroker } from '@vitrine/kafka/wait-for-broker';
-import { keepTopics } from './keep-topics.ts';
 import { readTopicsConfig, topicsOf } from './topics-config.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const CLIENT_ID = 'vitrine-topics';
 const DEFAULT_WAIT_SECONDS = 60;
@@ -19,45 +24,37 @@ const HOUR_MS = 3_600_000;
 /** kafkajs' lines say nothing that the error of a command does not. */
 const NO_LOG: KafkaLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-const string = { type: 'string' } as const;
-
 /** `npm run topics`, and what a job of the migrations image runs against the broker. */
 export const topicsCommand = command({
   name: 'topics',
   summary: 'Creates the Kafka topics of traces, of scans and of their dead letters, and lists them.',
-  usage: '[--brokers LIST] [--partitions N] [--watch SECONDS] [--wait SECONDS] [--format text|json] [--config FILE] ...',
-  help: `  --brokers LIST          host:port of brokers, with commas between them (VITRINE_KAFKA_BROKERS)
-  --topic NAME            of traces, vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)
-  --partitions N          12 by default: as many consumers of a topic have work at once (VITRINE_KAFKA_PARTITIONS)
-  --replication-factor N  copies of each record; the brokers' default when not given (VITRINE_KAFKA_REPLICATION_FACTOR)
-  --retention-hours N     168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)
-  --max-message-bytes N   of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)
-  --wait SECONDS          how long to wait for a broker that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
-  --watch SECONDS         looks again after so many seconds, until SIGTERM, and creates what has gone; waits for brokers without an end
-  --format json           for programs
-  --config FILE           YAML with the same keys under kafka, such as kafka.partitions
-
-Further variables: VITRINE_KAFKA_TLS_ENABLED, _TLS_CA_PATH, _TLS_CERT_PATH, _TLS_KEY_PATH; VITRINE_KAFKA_SASL_MECHANISM, _SASL_USERNAME,
+  options: {
+    brokers: stringOption('LIST', 'host:port of brokers, with commas between them (VITRINE_KAFKA_BROKERS)'),
+    topic: stringOption('NAME', 'of traces, vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)'),
+    partitions: stringOption('N', '12 by default: as many consumers of a topic have work at once (VITRINE_KAFKA_PARTITIONS)'),
+    'replication-factor': stringOption(
+      'N',
+      "copies of each record; the brokers' default when not given (VITRINE_KAFKA_REPLICATION_FACTOR)",
+    ),
+    'retention-hours': stringOption('N', '168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)'),
+    'max-message-bytes': stringOption('N', 'of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)'),
+    wait: stringOption('SECONDS', `how long to wait for a broker that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default`),
+    watch: stringOption(
+      'SECONDS',
+      'looks again after so many seconds, until SIGTERM, and creates what has gone; waits for brokers without an end',
+    ),
+    ...FORMAT_OPTION,
+    config: stringOption('FILE', 'YAML with the same keys under kafka, such as kafka.partitions'),
+  },
+  help: `Further variables: VITRINE_KAFKA_TLS_ENABLED, _TLS_CA_PATH, _TLS_CERT_PATH, _TLS_KEY_PATH; VITRINE_KAFKA_SASL_MECHANISM, _SASL_USERNAME,
 _SASL_PASSWORD; VITRINE_KAFKA_DEAD_LETTERS_PARTITIONS (1) and VITRINE_KAFKA_DEAD_LETTERS_RETENTION_HOURS (720).
 
-Run again, it adds partitions that are missing and changes nothing else: where a topic has other settings, they are shown and left alone.
-
-Examples:
-  npm run topics -- --brokers localhost:9092
-  npm run topics -- --brokers kafka-1:9092,kafka-2:9092 --partitions 24 --replication-factor 3
-  VITRINE_KAFKA_BROKERS=localhost:9092 npm run -s topics -- --format json
-`,
-  options: {
-    brokers: string,
-    topic: string,
-    partitions: string,
-    'replication-factor': string,
-    'retention-hours': string,
-    'max-message-bytes': string,
-    wait: string,
-    watch: string,
-    ...FORMAT_OPTION,
-  },
+Run again, it adds partitions that are missing and changes nothing else: where a topic has other settings, they are shown and left alone.`,
+  examples: [
+    'npm run topics -- --brokers localhost:9092',
+    'npm run topics -- --brokers kafka-1:9092,kafka-2:9092 --partitions 24 --replication-factor 3',
+    'VITRINE_KAFKA_BROKERS=localhost:9092 npm run -s topics -- --format json',
+  ],
   run: async ({ values }, context) => {
     const config = readTopicsConfig(readConfigFile(values.config), context.env, values);
     const waitSeconds = wholeNumberOption('--wait', values.wait, 0, MAX_WAIT_SECONDS) ?? DEFAULT_WAIT_SECONDS;
@@ -120,4 +117,35 @@ function tableOf(rows: readonly ReturnType<typeof rowOf>[]): string {
     ]),
   );
   return table + notes.join('');
+}
+
+interface KeepTopicsOptions {
+  /** Creates what is missing. */
+  readonly ensure: () => Promise<readonly TopicResult[]>;
+  readonly intervalMs: number;
+  readonly signal: AbortSignal;
+  /** Called with what was created or extended; the first time with all topics. */
+  readonly onResults: (results: readonly TopicResult[]) => void;
+  /** Called once for an error until it passes. */
+  readonly onError: (message: string) => void;
+}
+
+/** Creates topics whenever they are missing, such as those of a broker that has lost its disk, until the signal is aborted. */
+export async function keepTopics({ ensure, intervalMs, signal, onResults, onError }: KeepTopicsOptions): Promise<void> {
+  let isFirst = true;
+  let lastError: string | undefined;
+  while (!signal.aborted) {
+    try {
+      const results = await ensure();
+      const changed = isFirst ? results : results.filter(({ result }) => result === 'created' || result === 'partitions_added');
+      if (changed.length > 0) onResults(changed);
+      isFirst = false;
+      lastError = undefined;
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== lastError) onError(message);
+      lastError = message;
+    }
+    await wait(intervalMs, undefined, { signal }).catch(() => {});
+  }
 }

@@ -1,8 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { createApiApp } from '@vitrine/http-api/api-app';
-import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
-import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
-import { serveApi } from '@vitrine/http-api/server/api-server';
+import { Readiness, serveHealth } from '@vitrine/http-api/probe-routes';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { DatabaseClock } from '@vitrine/postgres/database-clock';
@@ -12,12 +9,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readPeppers, VERSION, type OperatorConfig } from './config.ts';
 import type { CustomResource } from './custom-resources/custom-resource.ts';
-import { healthRoutes, stalledBy, type OperatorState } from './health/operator-health.ts';
+import { operatorHealth, stalledBy, type OperatorState } from './health/operator-health.ts';
 import { createGatewayKeyController } from './gateway-key/gateway-key-controller.ts';
 import { GATEWAY_KEY } from './gateway-key/gateway-key-resource.ts';
-import type { ControllerContext } from './leadership/controller-context.ts';
-import type { Transactions } from './leadership/fenced-database.ts';
-import { Leader, type LeaderOptions } from './leadership/leader.ts';
+import { type ControllerContext, Leader, type LeaderOptions } from './leadership/leader.ts';
+import type { Transactions } from './leadership/fence-database.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
 import { createPlanLimitsController } from './plan-limits/plan-limits-controller.ts';
 import { PLAN_LIMITS } from './plan-limits/plan-limits-resource.ts';
@@ -28,11 +24,14 @@ import { EventRecorder } from './runtime/event-recorder.ts';
 /** The kinds that the operator reconciles. */
 export const CUSTOM_RESOURCES: readonly CustomResource[] = [GATEWAY_KEY, PLAN_LIMITS];
 
-const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 const APPLICATION = 'vitrine-operator';
-const MAX_CONNECTIONS = 256;
 /** One for each worker of a controller would do; transactions are short. */
 const DATABASE_CONNECTIONS = 6;
+
+const LEADERSHIP_LOST = {
+  message: 'leadership lost',
+  next_step: 'nothing, when it restarts and leads or waits again: docs/failure-modes.md#leadership_lost',
+};
 
 interface OperatorOptions {
   readonly config: OperatorConfig;
@@ -46,8 +45,8 @@ interface OperatorOptions {
 export interface Operator extends AsyncDisposable {
   /** Of probes and metrics. */
   readonly url: string;
-  /** Resolves when another process may lead: the process has to end. */
-  readonly lost: Promise<void>;
+  /** Resolves with what to log when another process may lead: the process has to end. */
+  readonly lost: Promise<typeof LEADERSHIP_LOST>;
 }
 
 /** Starts an operator, whether or not database and API server are there: it waits for both. Disposal finishes the passes in progress, gives
@@ -100,11 +99,22 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     controllers: controllers(),
   });
   const readiness = new Readiness({});
-  const api = opened.use(await serveHealth(config, state, readiness, telemetry, logger));
+  const api = opened.use(
+    await serveHealth(operatorHealth(state), {
+      title: 'Vitrine operator',
+      summary: 'Health of the process that reconciles gateway keys and plan limits.',
+      prefix: 'OPERATOR_',
+      server: config.server,
+      probes: { readiness, stalledBy: () => stalledBy(state()) },
+      scrape: telemetry.scrape,
+      scrapePath: config.observability.otel.prometheus_path,
+      logger,
+    }),
+  );
   opened.defer(() => readiness.shutDown());
   leader.start();
   const running = opened.move();
-  return { url: api.url, lost: leader.lost, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { url: api.url, lost: leader.lost.then(() => LEADERSHIP_LOST), [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Makes the controllers of a leader, which writes objects through `server` and rows through `database`. */
@@ -119,32 +129,4 @@ function createControllers(
     for (const { name } of controllers) context.telemetry.controllerStarted(name);
     return controllers;
   };
-}
-
-function serveHealth(
-  { server, observability }: OperatorConfig,
-  state: () => OperatorState,
-  readiness: Readiness,
-  { scrape }: OperatorTelemetry,
-  logger: Logger,
-) {
-  const startedAt = performance.now();
-  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  const app = createApiApp(healthRoutes(state, uptimeSec), {
-    logger,
-    description: {
-      title: 'Vitrine operator',
-      version: VERSION,
-      summary: 'Health of the process that reconciles gateway keys and plan limits.',
-      correlationHeader: CORRELATION_HEADER,
-    },
-    authorize: () => undefined,
-    rawRoutes: [
-      ...probeRoutes({ readiness, stalledBy: () => stalledBy(state()) }),
-      ...publicScrape(scrape, observability.otel.prometheus_path),
-    ],
-  });
-  const keys = { hostKey: 'server.host (OPERATOR_SERVER_HOST)', portKey: 'server.port (OPERATOR_SERVER_PORT)' };
-  const limits = { maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER };
-  return serveApi(app, { ...server, ...keys, ...limits, logger });
 }

@@ -1,16 +1,16 @@
-import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { readVersion } from '@vitrine/command-line/serve-command';
+import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { planName } from '@vitrine/plans/plan-limits';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import { logKeys } from '@vitrine/telemetry/config/log-keys';
-import { otelConfig } from '@vitrine/telemetry/config/otel-config';
-import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { logKeys } from '@vitrine/telemetry/logger';
+import { otelConfig, otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
 import type { Pepper } from '@vitrine/credentials/pepper';
 import { readPepperFile } from '@vitrine/credentials/pepper-file';
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PREFIX = 'OPERATOR_';
@@ -71,9 +71,7 @@ const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
 export function readOperatorConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): OperatorConfig {
   const { [OPERATOR_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(operatorConfig, source, [({ tenancy = {} }) => tenancyFaults(tenancy)]);
-  if (config === undefined) throw invalidConfig(faults);
-  return config;
+  return readConfig(operatorConfig, source, [({ tenancy = {} }) => tenancyFaults(tenancy)]);
 }
 
 function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfig['tenancy']>): ConfigFault[] {
@@ -81,10 +79,8 @@ function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfi
   return [{ path: 'tenancy', message: 'default_org and default_workspace are set together or not at all' }];
 }
 
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string };
-
 /** The version of the running operator. */
-export const VERSION: string = manifest.version;
+export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
 /** The gateway's peppers: those of a file, or of the files of a folder by name, as a Secret is mounted. The operator never makes one: gateways
  *  would not know it. Faults: `pepper_unusable`. */

@@ -1,5 +1,11 @@
-import { command, type CommandContext, type CommandLine } from '@vitrine/command-line/command';
-import { usageError } from '@vitrine/command-line/usage-error';
+import {
+  command,
+  stringOption,
+  switchOption,
+  type CommandContext,
+  type CommandLine,
+  usageError,
+} from '@vitrine/command-line/command';
 import { errorChain } from '@vitrine/faults/error-chain';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,25 +37,17 @@ export const chaosCommandLine: CommandLine = {
     command({
       name: 'run',
       summary: 'Breaks Kafka, Postgres, gateways and trace-writers under load, and counts whether each trace is stored once.',
-      usage: '[--scenarios A,B] [--seconds N] [--rate N] [--drain-seconds N] [--json]',
-      help: `  --scenarios A,B    which of them; all by default
-  --seconds N        of load in each scenario; ${DEFAULT_SECONDS} by default
-  --rate N           exchanges a second, whatever the responses do; ${DEFAULT_RATE} by default
-  --drain-seconds N  how long to wait until the topic is empty; ${DEFAULT_DRAIN_SECONDS} by default
-  --json             prints the results as JSON; progress goes to standard error either way
-
-Scenarios:
+      options: {
+        scenarios: stringOption('A,B', 'which of them; all by default'),
+        seconds: stringOption('N', `of load in each scenario; ${DEFAULT_SECONDS} by default`),
+        rate: stringOption('N', `exchanges a second, whatever the responses do; ${DEFAULT_RATE} by default`),
+        'drain-seconds': stringOption('N', `how long to wait until the topic is empty; ${DEFAULT_DRAIN_SECONDS} by default`),
+        json: switchOption('prints the results as JSON; progress goes to standard error either way'),
+      },
+      help: `Scenarios:
 ${SCENARIOS.map(({ name, summary }) => `  ${name.padEnd(24)}${summary}`).join('\n')}
 
-Needs a container engine. Exits with 1 when a scenario did not hold.
-`,
-      options: {
-        scenarios: { type: 'string' },
-        seconds: { type: 'string' },
-        rate: { type: 'string' },
-        'drain-seconds': { type: 'string' },
-        json: { type: 'boolean' },
-      },
+Needs a container engine. Exits with 1 when a scenario did not hold.`,
       run: async ({ values }, context) => {
         const startedAt = performance.now();
         const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);

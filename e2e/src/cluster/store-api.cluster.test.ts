@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-store';
 import { renderProfile } from '@vitrine/stores/profile/render-profile';
 import { storeState, T0, URLS } from '@vitrine/stores/testing/store-states';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';

@@ -1,21 +1,21 @@
-import { hasPlanRow } from '@vitrine/plans/plan-rows';
-import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import { hasPlanRow, planNamesText } from '@vitrine/plans/plan-rows';
+import type { ManagedKeyRows, ManagedKeyRevision } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ControllerContext } from '../leadership/controller-context.ts';
+import type { ControllerContext } from '../leadership/leader.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { Transactions } from '../leadership/fenced-database.ts';
-import { Controller } from '../runtime/controller.ts';
+import type { Transactions } from '../leadership/fence-database.ts';
+import { Controller, type RepeatedWork } from '../runtime/controller.ts';
 import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { GatewayKeyReconciler, type GatewayKeyDependencies } from './gateway-key-reconciler.ts';
 import { secretKeyOf } from './key-fields-of-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
-import type { NamespaceObject } from './namespace-tenant.ts';
-import { registerLostKeys } from './lost-keys.ts';
-import { sweepRows } from './sweep-rows.ts';
+import type { NamespaceObject } from './observed-key.ts';
+import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
 /** A database that lost its rows has them again within 30 s, with the restart of the process in between. */
 const SWEEP_MS = 5_000;
@@ -132,4 +132,45 @@ function isKeyChange({ metadata: before }: GatewayKeyObject, { metadata: after }
 function isNamespaceChange({ metadata: before = {} }: NamespaceObject, { metadata: after = {} }: NamespaceObject): boolean {
   const read = ({ labels = {}, annotations = {}, deletionTimestamp }: typeof before) => [labels, annotations, deletionTimestamp];
   return !isDeepStrictEqual(read(before), read(after));
+}
+
+interface SweptKeys {
+  readonly listed: () => readonly GatewayKeyObject[];
+  readonly addKeys: (isAffected: (object: GatewayKeyObject) => boolean) => void;
+  readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+/** Registers keys again whose rows the database lost. Adds keys whose rows were changed by others, or whose plan was created or deleted. */
+function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
+  let revisions: RowRevisions = new Map();
+  let plans: string | undefined;
+  return async (signal) => {
+    // Before the rows are read: a key that is registered meanwhile is not lost.
+    const registered = listed().filter(shouldHaveRow);
+    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
+    const owners = changedOwners(revisions, found.revisions);
+    addKeys(({ metadata }) => owners.has(metadata.uid));
+    const lost = registered.filter(({ metadata }) => !found.revisions.has(metadata.uid));
+    if (lost.length > 0) await registerAgain(lost.map(keyOf), signal);
+    if (plans !== undefined && plans !== found.plans)
+      addKeys(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
+    ({ revisions, plans } = found);
+  };
+}
+
+/** By uid of the owner. */
+type RowRevisions = ReadonlyMap<string, ManagedKeyRevision>;
+
+export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisions {
+  return new Map(rows.map((row) => [row.owner_uid, row]));
+}
+
+/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. A new
+ *  row is the operator's, unless others changed it since it was registered. */
+export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
+  const isGoneOrOlder = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) =>
+    (now.get(owner)?.revision ?? -1) < revision;
+  const isEdited = ([owner, { revision, isOwn }]: readonly [string, ManagedKeyRevision]) =>
+    !isOwn && revision > (before.get(owner)?.revision ?? -1);
+  return new Set([...[...before].filter(isGoneOrOlder), ...[...now].filter(isEdited)].map(([owner]) => owner));
 }

@@ -13,8 +13,7 @@ import type { ClientSettings } from './key-secret.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { KeyActions, type StagedToken } from './key-actions.ts';
 import { deletionPolicyOf, keyIdOf, madeSecretName, readSpec, secretNameOf } from './key-fields-of-spec.ts';
-import { isConditionReason, type ObservedResources, type SecretObject } from './observed-key.ts';
-import type { NamespaceObject } from './namespace-tenant.ts';
+import { isConditionReason, type ObservedResources, type SecretObject, type NamespaceObject } from './observed-key.ts';
 import { observeKey } from './observe-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
@@ -105,12 +104,13 @@ export class GatewayKeyReconciler {
       const secretName = isDeleted || isConditionReason(spec) ? madeSecretName(resources.object) : secretNameOf(name, spec);
       // Never from a cache: what it lacks may be there.
       const path = `/api/v1/namespaces/${namespace}/secrets/${encodeURIComponent(secretName)}`;
-      return await readObject<SecretObject>(server, path, signal);
+      return await readObject<SecretObject>(server, path, { signal });
     };
     const readNamespace = async () =>
       isDeleted
         ? undefined
-        : (cached.namespace(namespace) ?? (await readObject<NamespaceObject>(server, `/api/v1/namespaces/${namespace}`, signal)));
+        : (cached.namespace(namespace) ??
+          (await readObject<NamespaceObject>(server, `/api/v1/namespaces/${namespace}`, { signal })));
     const readPlan = async () => isDeleted || isConditionReason(spec) || spec.plan === undefined || (await hasPlan(spec.plan));
     [resources.secret, resources.namespace, resources.row, resources.hasPlan] = await Promise.all([
       readSecret(),

@@ -10,9 +10,8 @@ import type {
   TokenOutcome,
 } from '@vitrine/gateway-keys/managed-key';
 import { invariant } from '@vitrine/faults/invariant';
-import { hasStatus } from '../runtime/api-error.ts';
+import { hasStatus, type ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { ConditionReason } from '../runtime/conditions.ts';
-import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import { type ClientSettings, describedData, rotationAnnotations, secretData, secretMetadata, tokenIn } from './key-secret.ts';
 import type { KeyAction } from './decide-key.ts';

@@ -4,8 +4,7 @@ import { type ClientSettings, isHashOf, observeSecret } from './key-secret.ts';
 import { PAUSED } from './gateway-key-resource.ts';
 import type { StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
-import { namespaceTenant } from './namespace-tenant.ts';
-import { isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
+import { namespaceTenant, isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
 
 /** What all keys are observed with. */
 interface ObserveOptions {

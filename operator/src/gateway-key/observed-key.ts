@@ -1,7 +1,8 @@
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import type { ConditionReason } from '../runtime/conditions.ts';
-import type { NamespaceObject, NamespaceTenant } from './namespace-tenant.ts';
 import type { GatewayKeyObject, GatewayKeySpec } from './gateway-key-resource.ts';
+import { type Permission, PERMISSIONS } from '@vitrine/gateway-keys/permission';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
 
 /** Which of the row's tokens a Secret contains: `other` is a different token, `malformed` is not a valid token. */
 export type TokenState = 'current' | 'next' | 'other' | 'malformed';
@@ -75,4 +76,43 @@ export interface ObservedKey {
 
 export function isConditionReason(value: object): value is ConditionReason {
   return 'reason' in value;
+}
+
+const ORG_LABEL = 'vitrine.dev/org';
+const WORKSPACE_LABEL = 'vitrine.dev/workspace';
+const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
+/** Without an annotation: the right to create GatewayKeys must not include the right to manage all keys of the tenant. */
+const DEFAULT_CEILING: readonly Permission[] = ['proxy:write', 'analytics:read'];
+
+/** What is read of a Namespace. */
+export interface NamespaceObject {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: Date | string;
+  };
+}
+
+interface NamespaceTenant {
+  /** Undefined when the namespace belongs to none. */
+  readonly tenant: Tenant | undefined;
+  /** What keys of the namespace may be permitted at most. */
+  readonly ceiling: ReadonlySet<Permission>;
+  /** Nothing can be created in it any more. */
+  readonly isTerminating: boolean;
+}
+
+/** The tenant that the labels of a namespace name, else the default one. Half a label is no tenant. */
+export function namespaceTenant(namespace: NamespaceObject | undefined, defaultTenant: Tenant | undefined): NamespaceTenant {
+  const { labels = {}, annotations = {}, deletionTimestamp } = namespace?.metadata ?? {};
+  const { [ORG_LABEL]: org_id, [WORKSPACE_LABEL]: workspace_id } = labels;
+  const isLabelled = org_id !== undefined || workspace_id !== undefined;
+  const named = org_id && workspace_id ? { org_id, workspace_id } : undefined;
+  const ceiling = annotations[CEILING_ANNOTATION]?.split(',').map((permission) => permission.trim().toLowerCase());
+  return {
+    tenant: isLabelled ? named : defaultTenant,
+    ceiling: new Set(ceiling === undefined ? DEFAULT_CEILING : PERMISSIONS.filter((permission) => ceiling.includes(permission))),
+    isTerminating: namespace === undefined || deletionTimestamp !== undefined,
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { changedOwners, revisionsByOwner } from './sweep-rows.ts';
+import { changedOwners, revisionsByOwner } from './gateway-key-controller.ts';
 
 const rows = (...list: readonly (readonly [string, number, boolean])[]) =>
   revisionsByOwner(list.map(([owner_uid, revision, isOwn]) => ({ owner_uid, revision, isOwn })));

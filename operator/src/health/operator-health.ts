@@ -1,6 +1,4 @@
 import type { ControllerFigures } from '../runtime/controller.ts';
-import type { Route } from '@vitrine/http-api/route';
-import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import { z } from 'zod';
 import { VERSION } from '../config.ts';
 
@@ -44,14 +42,13 @@ export function healthReasons({ isLeading, databaseReason, controllers }: Operat
 const ROLES = ['leader', 'standby'] as const;
 
 /** Health, which responds with 200 as long as the process does, and says what a leader waits for. */
-export function healthRoutes(state: () => OperatorState, uptimeSec: () => number): Route[] {
-  return serviceRoutes({
+export function operatorHealth(state: () => OperatorState) {
+  return {
     name: 'operator',
     version: VERSION,
-    uptimeSec,
     reasons: HEALTH_REASONS,
     degradedBy: () => healthReasons(state()),
     details: { role: z.enum(ROLES) },
     readDetails: () => ({ role: state().isLeading ? ROLES[0] : ROLES[1] }),
-  });
+  };
 }

@@ -1,11 +1,15 @@
 import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ApiRequests } from '../runtime/kubernetes-client.ts';
+import { type ApiRequests, REQUEST_TIMEOUT_MS, type ApiRequest } from '../runtime/kubernetes-client.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { LeaderElection, type Leadership } from '../runtime/leader-election.ts';
-import { FencedKubernetesClient } from './fenced-kubernetes-client.ts';
-import { FencedDatabase, takeEpoch, type Epoch, type Transactions } from './fenced-database.ts';
+import { fenceDatabase, takeEpoch, type Epoch, type Transactions } from './fence-database.ts';
+import { Fault } from '@vitrine/faults/fault';
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { OperatorConfig } from '../config.ts';
+import type { OperatorTelemetry } from '../observability/operator-telemetry.ts';
+import type { EventRecorder } from '../runtime/event-recorder.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug; the process ends and is started again';
 const AFTER_FAILED_ELECTION = 'look at err and at the rights to the Lease: docs/failure-modes.md#leadership_lost';
@@ -25,6 +29,7 @@ export interface LeaderOptions {
 /** Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which cannot be undone: another
  *  process may have changed what this one has cached. */
 export class Leader {
+  controllers: readonly Controller[] = [];
   /** Resolves when another process may lead. */
   readonly lost: Promise<void>;
   readonly #options: LeaderOptions;
@@ -34,7 +39,6 @@ export class Leader {
   #running: Promise<void> = Promise.resolve();
   #leadership: Leadership | undefined;
   #epoch: Epoch | undefined;
-  #controllers: readonly Controller[] = [];
   #isLost = false;
 
   constructor(options: LeaderOptions) {
@@ -45,7 +49,7 @@ export class Leader {
     this.lost = promise;
     this.#onLost = () => {
       this.#isLost = true;
-      for (const controller of this.#controllers) controller.abandon();
+      for (const controller of this.controllers) controller.abandon();
       this.#stopping.abort();
       resolve();
     };
@@ -60,10 +64,6 @@ export class Leader {
     return this.#database.reason;
   }
 
-  get controllers(): readonly Controller[] {
-    return this.#controllers;
-  }
-
   start(): void {
     this.#running = this.#lead().catch((err: unknown) => this.#endByBug(err));
   }
@@ -72,7 +72,7 @@ export class Leader {
   async stopControllers(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
-    await Promise.all([...this.#controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all([...this.controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
   }
 
   /** Gives the Lease back, so that a standby leads at once. */
@@ -103,15 +103,55 @@ export class Leader {
   #startControllers(): void {
     const { server, pool, logger, createControllers } = this.#options;
     if (this.#leadership === undefined || this.#epoch === undefined || this.#stopping.signal.aborted) return;
-    const fencedServer = new FencedKubernetesClient(server, this.#leadership, this.#onLost);
-    this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, this.#epoch, this.#onLost));
-    for (const controller of this.#controllers) controller.start();
+    const fencedServer = fenceKubernetesClient(server, this.#leadership, this.#onLost);
+    this.controllers = createControllers(fencedServer, fenceDatabase(pool, this.#epoch, this.#onLost));
+    for (const controller of this.controllers) controller.start();
     const { epoch } = this.#epoch;
-    logger.info({ epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
+    logger.info({ epoch, controllers: this.controllers.map(({ name }) => name) }, 'controllers started');
   }
 
   #endByBug(err: unknown): void {
     this.#options.logger.error({ err, next_step: AFTER_BUG }, 'starting controllers failed');
     this.#onLost();
   }
+}
+
+/** The API server of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no object.
+ *  A write in flight ends with the Lease. `fenceDatabase` promises more for rows. `onLost` is called when a write comes too late. Faults of writes:
+ *  `leadership_lost`. */
+export function fenceKubernetesClient(
+  server: ApiRequests,
+  leadership: Pick<Leadership, 'remainingMs'>,
+  onLost: () => void,
+): ApiRequests {
+  return {
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
+      if (method === 'GET') return await server.request<T>(request);
+      const remainingMs = Math.floor(leadership.remainingMs());
+      if (remainingMs <= 0) {
+        onLost();
+        throw new Fault('leadership_lost', { say: 'the Lease has run out', log: { method, path } });
+      }
+      return await server.request<T>({ ...request, timeoutMs: Math.min(timeoutMs, remainingMs) });
+    },
+    watch: (request) => server.watch(request),
+  };
+}
+
+/** What all controllers share. */
+export interface ControllerContext {
+  readonly config: OperatorConfig;
+  readonly server: ApiRequests;
+  /** For reads. */
+  readonly pool: PostgresPool;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly telemetry: OperatorTelemetry;
+  readonly events: EventRecorder;
+  /** Of tokens, with the peppers of the gateways. */
+  readonly hashes: TokenHashes;
+  /** For tests: how long gateways may take to accept a token. */
+  readonly propagationMs?: number;
 }

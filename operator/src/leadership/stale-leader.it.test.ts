@@ -8,7 +8,7 @@ import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { startOperatorProcess, type OperatorProcess } from '../testing/operator-process.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
-import { FencedKubernetesClient } from './fenced-kubernetes-client.ts';
+import { fenceKubernetesClient } from './leader.ts';
 
 const KEY = '/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/ci';
 const SECRET = '/api/v1/namespaces/team-a/secrets/ci-gateway-key';
@@ -27,7 +27,7 @@ afterEach(() => stack.disposeAsync());
 test('a write is refused when the Lease has run out, and the next one too; reads are not', async () => {
   const server = stack.use(new KubernetesClient(fake.config, 'test'));
   let [remainingMs, losses] = [1_000, 0];
-  const fenced = new FencedKubernetesClient(server, { remainingMs: () => remainingMs }, () => (losses += 1));
+  const fenced = fenceKubernetesClient(server, { remainingMs: () => remainingMs }, () => (losses += 1));
   fake.put(SECRET);
   const write = () =>
     fenced.request({ method: 'PATCH', path: SECRET, patch: 'merge', body: {} }).then(
@@ -44,7 +44,7 @@ test('a write is refused when the Lease has run out, and the next one too; reads
 
 test('a write that gets no response ends with the Lease', async () => {
   const server = stack.use(new KubernetesClient(fake.config, 'test'));
-  const fenced = new FencedKubernetesClient(server, { remainingMs: () => 50 }, () => {});
+  const fenced = fenceKubernetesClient(server, { remainingMs: () => 50 }, () => {});
   fake.fault = () => true;
   await expect(fenced.request({ method: 'POST', path: SECRET, body: {} })).rejects.toThrow(/timeout/);
 });

@@ -4,7 +4,7 @@ import { planDocument } from '@vitrine/plans/plan-document';
 import { readPlanRows } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { Transactions } from '../leadership/fenced-database.ts';
+import type { Transactions } from '../leadership/fence-database.ts';
 import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { applyObject, mergeObject, readObject } from '../runtime/object-requests.ts';
 import type { Observed, Step } from './decide.ts';
@@ -39,12 +39,12 @@ export class PlanLimitsRepository {
 
   /** The resource; undefined only when the API server says that there is none. A cache may be behind. */
   read(name: string, signal: AbortSignal): Promise<PlanLimitsObject | undefined> {
-    return readObject<PlanLimitsObject>(this.#options.server, this.path(name), signal);
+    return readObject<PlanLimitsObject>(this.#options.server, this.path(name), { signal });
   }
 
   async gather(object: PlanLimitsObject | undefined, signal: AbortSignal): Promise<Observed> {
     const { server, pool } = this.#options;
-    const configMap = await readObject<KubernetesObject>(server, this.#configMapPath, signal);
+    const configMap = await readObject<KubernetesObject>(server, this.#configMapPath, { signal });
     const { name = '', deletionTimestamp } = object?.metadata ?? {};
     return {
       object,

@@ -6,11 +6,11 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { openTcpProxy, type TcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { FencedDatabase, takeEpoch } from '../leadership/fenced-database.ts';
+import { fenceDatabase, takeEpoch } from '../leadership/fence-database.ts';
 import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { asOperator, startTestOperator, type TestOperator } from '../testing/start-test-operator.ts';
-import { PlanLimitsReconciler } from './plan-limits-reconciler.ts';
+import { PlanLimitsReconciler } from './plan-limits-controller.ts';
 import { FINALIZER, PAUSED, type PlanLimitsObject } from './plan-limits-resource.ts';
 import { PlanLimitsRepository } from './plan-limits-repository.ts';
 
@@ -211,7 +211,7 @@ describe('faults', () => {
   test('a pass that ends after any of its steps, or before, is finished by the next', async () => {
     const server = stack.use(new KubernetesClient(fake.config, 'test'));
     const operatorPool = stack.use(new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'operator' }));
-    const fenced = new FencedDatabase(operatorPool, await takeEpoch(operatorPool, 'test'), () => {});
+    const fenced = fenceDatabase(operatorPool, await takeEpoch(operatorPool, 'test'), () => {});
     const options = { server, pool: operatorPool, database: fenced, namespace: 'vitrine', configMap: 'vitrine-plans' };
     const { signal } = new AbortController();
     let left = Infinity;
@@ -225,7 +225,7 @@ describe('faults', () => {
         return result;
       }
     }
-    const reconciler = new PlanLimitsReconciler(server, new CrashingWorld(options), { record: () => {} });
+    const reconciler = new PlanLimitsReconciler({ server, repository: new CrashingWorld(options), events: { record: () => {} } });
     const passes = async (crashAt: number) => {
       left = crashAt;
       const isCrashed = await reconciler.reconcile('pro', signal).then(

@@ -2,8 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
-import { ApiError } from './api-error.ts';
-import { KubernetesClient } from './kubernetes-client.ts';
+import { ApiError, KubernetesClient } from './kubernetes-client.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 
 const THINGS = '/apis/example.com/v1/things';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasStatus } from './api-error.ts';
-import type { ApiRequests } from './kubernetes-client.ts';
+import { hasStatus, type ApiRequests } from './kubernetes-client.ts';
 import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
 import type { WatchedObject } from './watch-events.ts';
 import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queue.ts';

@@ -1,6 +1,6 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
-import { ApiError, hasStatus } from './api-error.ts';
+import { ApiError, hasStatus } from './kubernetes-client.ts';
 import { readConditions, type Condition, type ConditionReason, type WantedCondition } from './conditions.ts';
 
 /** The conditions of an object after a failed pass, which is retried. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasStatus } from './api-error.ts';
-import type { ApiRequests } from './kubernetes-client.ts';
+import { hasStatus, type ApiRequests } from './kubernetes-client.ts';
+import { readObject } from './object-requests.ts';
 
 /** As client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, all try every `retryMs`. The
  *  difference between the first two is for clocks that run at different speeds and for work that has to end. */
@@ -153,13 +153,8 @@ export class LeaderElection {
     };
   }
 
-  async #read(): Promise<Lease | undefined> {
-    try {
-      return await this.#server.request<Lease>({ method: 'GET', path: this.#path, timeoutMs: this.#times.retryMs });
-    } catch (error) {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
-    }
+  #read(): Promise<Lease | undefined> {
+    return readObject<Lease>(this.#server, this.#path, { timeoutMs: this.#times.retryMs });
   }
 
   #write(method: 'POST' | 'PUT', path: string, body: object): Promise<Lease> {

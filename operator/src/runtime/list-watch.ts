@@ -1,7 +1,6 @@
 import { backoffMs } from '@vitrine/postgres/backoff';
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
+import { hasStatus, type ApiRequest, type ApiRequests } from './kubernetes-client.ts';
 import { listPages } from './object-requests.ts';
 import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 

@@ -2,8 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
-import { hasStatus } from './api-error.ts';
-import { KubernetesClient } from './kubernetes-client.ts';
+import { hasStatus, KubernetesClient } from './kubernetes-client.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { applyObject, mergeStatus, readObject } from './object-requests.ts';
 

@@ -1,13 +1,16 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
+import { hasStatus, type ApiRequest, type ApiRequests } from './kubernetes-client.ts';
 
 const PAGE = 500;
 
 /** The object at a path; undefined only when the API server says that there is none. */
-export async function readObject<T>(server: ApiRequests, path: string, signal?: AbortSignal): Promise<T | undefined> {
+export async function readObject<T>(
+  server: ApiRequests,
+  path: string,
+  limits: Pick<ApiRequest, 'signal' | 'timeoutMs'> = {},
+): Promise<T | undefined> {
   try {
-    return await server.request<T>({ method: 'GET', path, ...(signal && { signal }) });
+    return await server.request<T>({ method: 'GET', path, ...limits });
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     throw error;

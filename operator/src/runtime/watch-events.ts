@@ -1,4 +1,4 @@
-import { apiError } from './api-error.ts';
+import { apiError } from './kubernetes-client.ts';
 
 /** Objects of etcd have at most 1.5 MiB. */
 const MAX_LINE = 8 * 1_048_576;

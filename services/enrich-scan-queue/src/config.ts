@@ -1,14 +1,17 @@
+import { readVersion } from '@vitrine/command-line/serve-command';
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
-import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
-import { logKeys } from '@vitrine/telemetry/config/log-keys';
-import { otelConfig } from '@vitrine/telemetry/config/otel-config';
-import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { publicUrlKeys } from '@vitrine/stores/profile/render-profile';
+import { logKeys } from '@vitrine/telemetry/logger';
+import { otelConfig, otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
+
+/** The version of the running scanner. */
+export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
 const PREFIX = 'SCAN_';
 /** What names the configuration file when `--config` does not. */
@@ -89,9 +92,7 @@ export function readScanConfig(
 ): ScanConfig {
   const { [SCAN_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults: { ...SCRAPE_ON, ...defaults }, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue), fetchFaults]);
-  if (config === undefined) throw invalidConfig(faults);
-  return config;
+  return readConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue), fetchFaults]);
 }
 
 function queueFaults(queue: DeepPartial<ScanConfig['queue']>): ConfigFault[] {

@@ -1,10 +1,8 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { serveCommand } from '@vitrine/command-line/serve-command';
-import { versionCommand } from '@vitrine/command-line/version-command';
+import { serveCommand, versionCommand } from '@vitrine/command-line/serve-command';
 import { startScanner } from './app.ts';
 import { rulesExplain, rulesList, rulesShow } from './commands/rules.ts';
-import { readScanConfig, SCAN_CONFIG_FILE } from './config.ts';
-import { VERSION } from './version.ts';
+import { readScanConfig, SCAN_CONFIG_FILE, VERSION } from './config.ts';
 
 const serve = serveCommand({
   title: 'scanner',
@@ -19,12 +17,6 @@ const serve = serveCommand({
 const program = {
   name: 'enrich-scan-queue',
   defaultCommand: serve.name,
-  commands: [
-    serve,
-    rulesList,
-    rulesShow,
-    rulesExplain,
-    versionCommand('enrich-scan-queue', VERSION, 'npm run enrich-scan-queue'),
-  ],
+  commands: [serve, rulesList, rulesShow, rulesExplain, versionCommand('enrich-scan-queue', VERSION)],
 };
 await runCommandLine(process, program, ({ say }) => say);

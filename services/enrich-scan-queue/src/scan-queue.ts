@@ -12,7 +12,7 @@ import type { ReplayContext } from '@vitrine/stores/commit/replay-store';
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
-import type { ScannerState } from './health/scanner-state.ts';
+import type { ScannerState } from './health/service-health.ts';
 import { runDueJobs } from './jobs/due-jobs.ts';
 import { JobRunner, type EndedRun, type RunResult } from './jobs/job-runner.ts';
 import { createRequestHandler } from './jobs/request-handler.ts';

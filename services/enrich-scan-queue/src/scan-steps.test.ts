@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
 import { generatePage } from '@vitrine/registry/testing/generate-page';
-import { RULES } from './scan-steps.ts';
+import { RULES } from './run-scan.ts';
 
 const evidence = {
   version: 1,

@@ -1,4 +1,5 @@
 import type { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { serveScrape } from '@vitrine/http-api/serve-scrape';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
@@ -6,9 +7,8 @@ import { keepRetention } from '@vitrine/traces/retention';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { Readiness } from '@vitrine/http-api/probe-routes';
-import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
-import { listen } from '@vitrine/http-api/server/listen';
-import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
+import { stopServer, type HttpServer, type StoppingServer, listen } from '@vitrine/http-api/server/http-server';
+import { unparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { createAdminApi } from './admin/admin-api.ts';
 import { authorizeBy } from './admin/http/admin-app.ts';
 import { openAuth } from './auth/open-auth.ts';
@@ -26,9 +26,9 @@ import { healthReasons } from './admin/diagnostics/service-routes.ts';
 import { createGatewayServer } from './admin/http/gateway-server.ts';
 import { openLimits } from './limits/open-limits.ts';
 import type { SharedLimits } from './limits/open-counters.ts';
+import { CORRELATION_HEADER } from './telemetry/correlation-id.ts';
 import { openAccessLog, type AccessLog } from './telemetry/access-log.ts';
 import { openObservability, type Observability } from './telemetry/open-observability.ts';
-import { serveScrape } from './telemetry/serve-scrape.ts';
 import { pathRedactor } from '@vitrine/privacy/path-redactor';
 import { openPlans } from './limits/plans/follow-plans.ts';
 import { openRequestGuard } from './proxy/privacy/request-guard.ts';
@@ -131,7 +131,15 @@ export async function startServer(
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
   });
-  opened.use(await serveScrape(scrape, { host: config.server.host, port: config.observability.otel.prometheus_port }, logger));
+  const { prometheus_port: scrapePort } = config.observability.otel;
+  const scrapeServer = {
+    host: config.server.host,
+    port: scrapePort,
+    prefix: 'SVC_',
+    correlationHeader: CORRELATION_HEADER,
+    logger,
+  };
+  opened.use(await serveScrape(scrape, scrapeServer));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
   const instrumentRequest = observability.instrumentRequests(
     { providers: routes.map(({ provider }) => provider), providerOf: (target) => routeUnder(target, routes)?.provider },
@@ -140,7 +148,7 @@ export async function startServer(
   const created = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   const { server, connections } = created;
   observability.metrics?.observeConnections(connections, config.server.max_connections);
-  const unparsed = opened.use(new UnparsedLog(logger, (path) => redactPathFor(path, NO_SCOPE)));
+  const unparsed = opened.use(unparsedLog(logger, (path) => redactPathFor(path, NO_SCOPE)));
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
@@ -237,7 +245,7 @@ function proxyContext(parts: ProxyParts): ProxyContext {
 /** Logs requests that could not be parsed, and traces them where possible. */
 function reportRefused(
   connections: ClientConnections,
-  log: UnparsedLog,
+  log: ReturnType<typeof unparsedLog>,
   access: AccessLog | undefined,
   leaveTrace: (refused: RefusedMessage) => void,
 ): void {

@@ -1,17 +1,16 @@
 import { command, stringOption, switchOption } from '@vitrine/command-line/command';
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { versionCommand } from '@vitrine/command-line/version-command';
+import { versionCommand } from '@vitrine/command-line/serve-command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
 import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
-import { VERSION } from '@vitrine/gateway/telemetry/version';
+import { VERSION } from '@vitrine/gateway/telemetry/observability-config';
 import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
 import { inspect } from 'node:util';
 import { startStandalone } from './app.ts';
-import { storesWelcome } from './stores-welcome.ts';
-import { welcome } from './welcome.ts';
+import { storesWelcome, welcome } from './welcome.ts';
 
 const start = command({
   name: 'start',

@@ -1,6 +1,7 @@
-import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
+import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
 import { AdmissionControl } from './admission/admission-control.ts';
 import { Readiness } from '@vitrine/http-api/probe-routes';
+import { publicScrape, serveScrape } from '@vitrine/http-api/serve-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { StoredPeppersFollower } from './admission/stored-peppers-follower.ts';
@@ -10,23 +11,20 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomBytes } from 'node:crypto';
 import type { StoreApiConfig } from './config.ts';
-import type { ApiRoute } from './contract/api-exchange.ts';
-import { outcomesOf } from './contract/error-codes.ts';
-import { REQUEST_ID_HEADER } from './contract/headers.ts';
+import type { ApiRoute } from './contract/operation.ts';
+import { outcomesOf, REQUEST_ID_HEADER } from './contract/error-codes.ts';
 import type { GraphqlPorts } from './graphql/graphql-context.ts';
 import { graphqlRoute } from './graphql/graphql-route.ts';
-import { SignedCursors } from './cursors/signed-cursors.ts';
-import { canServe, storeApiProbeRoutes } from './health/probe-routes.ts';
+import { signedCursors } from './cursors/signed-cursors.ts';
+import { canServe, operationalRoutes } from './health/operational-routes.ts';
 import { createApiApp } from './http/create-api-app.ts';
 import { ENVELOPE_REJECTIONS } from './http/envelope-rejections.ts';
 import type { CountedOperation, PlainRoute } from './http/plain-route.ts';
 import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
-import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
 import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
-import { BackgroundJobs, JOB_CONNECTIONS } from './jobs/background-jobs.ts';
+import { BackgroundJobs, JOB_CONNECTIONS, writeVocabulary } from './jobs/background-jobs.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import { createRoutes, servedOperations } from './routes.ts';
-import { VocabularyWriter } from './vocabulary/vocabulary-writer.ts';
 
 const APPLICATION = 'vitrine-store-api';
 /** They read the profiles of batches: how many batches are read at a time. */
@@ -57,8 +55,12 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
   const jobs = new BackgroundJobs(config, { pool: jobPool, ready: probe.ready, logger, metrics: telemetry.metrics });
   stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
-  const vocabulary = new VocabularyWriter(jobPool, logger);
-  stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
+  const stopping = new AbortController();
+  const vocabularyWritten = writeVocabulary(jobPool, logger, stopping.signal);
+  stop('stop writing the vocabulary', () => {
+    stopping.abort();
+    return vocabularyWritten;
+  });
 
   const peppers = new StoredPeppersFollower(config.auth.peppers, { pool: jobPool, ready: probe.ready, logger });
   stop('move hashes of keys', () => peppers[Symbol.asyncDispose]());
@@ -67,13 +69,13 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const urls = publicUrlsOf(config.public);
   const routes = apiRoutes(config, { pool, batchPool, batchTurns: admission.batches, urls }, now);
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
-  const { scrape } = telemetry;
+  const [scrape] = publicScrape(telemetry.scrape, path);
   const readiness = new Readiness({
     database_not_reached: () => !probe.hasReachedDatabase || !peppers.isChecked,
     pepper_mismatch: () => peppers.isMismatched,
   });
   const plainRoutes: PlainRoute[] = [
-    ...storeApiProbeRoutes(readiness),
+    ...operationalRoutes(readiness, isPublic ? scrape : undefined),
     ...pageRoutes(pool, servedOperations(routes), urls),
     graphqlRoute({
       serviceToken: config.graphql.service_token,
@@ -82,10 +84,9 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
       refusals: admission.refusals,
       logger,
     }),
-    ...(scrape !== undefined && isPublic ? [scrapeRoute(scrape, path)] : []),
   ];
-  if (scrape !== undefined && port !== undefined)
-    opened.use(await serveScrape(scrape, { host: config.server.host, port, path }, logger));
+  const scrapeServer = { host: config.server.host, port, prefix: 'STORE_API_', correlationHeader: REQUEST_ID_HEADER, logger };
+  opened.use(await serveScrape(scrape, scrapeServer));
   telemetry.countOperations(countedOperations(routes, plainRoutes));
 
   const app = createApiApp({ routes, plainRoutes, admission, events: telemetry, now });
@@ -115,7 +116,7 @@ function apiRoutes(
   parts: Pick<Parameters<typeof createRoutes>[0], 'pool' | 'batchPool' | 'batchTurns' | 'urls'>,
   now: () => number,
 ): ApiRoute[] {
-  const technologyCursors = new SignedCursors(auth.peppers, 'technologies', now);
+  const technologyCursors = signedCursors(auth.peppers, 'technologies', now);
   return createRoutes({ ...parts, build, technologyCursors, random: randomBytes });
 }
 
@@ -137,7 +138,7 @@ function controlAdmission({ storage }: StoreApiConfig, database: PostgresPool, p
 }
 
 function graphqlPorts(config: StoreApiConfig, pool: PostgresPool, nowMs: () => number): GraphqlPorts {
-  const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);
+  const candidateCursors = signedCursors(config.auth.peppers, 'candidates', nowMs);
   return { pool, urls: publicUrlsOf(config.public), candidateCursors, nowMs, random: randomBytes };
 }
 

@@ -1,4 +1,4 @@
-import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
+import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
 import { expect, test } from '@jest/globals';
 import { documentedKeys } from '@vitrine/testkit/documented-keys';
 import { readStoreApiConfig, storeApiConfig } from './config.ts';

@@ -1,14 +1,17 @@
-import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { readVersion } from '@vitrine/command-line/serve-command';
+import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
 import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
-import { logKeys } from '@vitrine/telemetry/config/log-keys';
-import { otelConfig } from '@vitrine/telemetry/config/otel-config';
-import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { publicUrlKeys } from '@vitrine/stores/profile/render-profile';
+import { logKeys } from '@vitrine/telemetry/logger';
+import { otelConfig, otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
+
+/** The version of the running store API. */
+export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
 const PREFIX = 'STORE_API_';
 const MAX_PEPPERS = 8;
@@ -74,9 +77,7 @@ export function readStoreApiConfig(
 ): StoreApiConfig {
   const { [STORE_API_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(storeApiConfig, source, [
+  return readConfig(storeApiConfig, source, [
     ({ queue = {} }) => kafkaKeyFaults('queue', queue).filter(({ path }) => path !== 'queue.brokers'),
   ]);
-  if (config === undefined) throw invalidConfig(faults);
-  return config;
 }

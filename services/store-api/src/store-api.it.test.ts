@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
+import { REGISTRY_CHECKSUM } from '@vitrine/registry/rules/rule-index';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { getPromptly } from '@vitrine/testkit/get-promptly';
 import { waitUntil } from '@vitrine/testkit/wait-until';

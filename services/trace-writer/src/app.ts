@@ -1,20 +1,14 @@
-import { createApiApp } from '@vitrine/http-api/api-app';
-import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
-import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
-import { serveApi } from '@vitrine/http-api/server/api-server';
+import { Readiness, serveHealth } from '@vitrine/http-api/probe-routes';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriterConfig } from './config.ts';
-import { healthRoutes } from './health/health-routes.ts';
+import { serviceHealth } from './health/service-health.ts';
 import { WriterTelemetry } from './observability/writer-telemetry.ts';
 import { Pipeline } from './pipeline.ts';
-import { VERSION } from './version.ts';
 
 const CLIENT_ID = 'vitrine-trace-writer';
-const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
-const MAX_CONNECTIONS = 256;
 
 interface TraceWriter extends AsyncDisposable {
   /** Of health and metrics. */
@@ -35,43 +29,26 @@ export async function startTraceWriter(config: WriterConfig, logger: Logger): Pr
   stop('close the database', () => pipeline.closeDatabase());
   telemetry.observe(() => pipeline.figures);
   const readiness = new Readiness({ database_not_reached: () => !pipeline.hasReachedDatabase });
-  const api = opened.use(await serveHealth(config, pipeline, readiness, telemetry, logger));
+  const health = serviceHealth(
+    () => pipeline.state,
+    () => pipeline.figures.consumer,
+  );
+  const api = opened.use(
+    await serveHealth(health, {
+      title: 'Vitrine trace-writer',
+      summary: 'Health of the service that writes traces from Kafka to Postgres.',
+      prefix: 'WRITER_',
+      server: config.server,
+      probes: { readiness },
+      scrape: telemetry.scrape,
+      scrapePath: config.observability.otel.prometheus_path,
+      logger,
+    }),
+  );
   stop('write the statistics', () => pipeline.writeStatistics());
   stop('stop consuming', () => pipeline.stopConsuming());
   opened.defer(() => readiness.shutDown());
   pipeline.start();
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function serveHealth(
-  { server, observability }: WriterConfig,
-  pipeline: Pipeline,
-  readiness: Readiness<string>,
-  { scrape }: WriterTelemetry,
-  logger: Logger,
-) {
-  const startedAt = performance.now();
-  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  const app = createApiApp(
-    healthRoutes(
-      () => pipeline.state,
-      () => pipeline.figures.consumer,
-      uptimeSec,
-    ),
-    {
-      logger,
-      description: {
-        title: 'Vitrine trace-writer',
-        version: VERSION,
-        summary: 'Health of the service that writes traces from Kafka to Postgres.',
-        correlationHeader: CORRELATION_HEADER,
-      },
-      authorize: () => undefined,
-      rawRoutes: [...probeRoutes({ readiness }), ...publicScrape(scrape, observability.otel.prometheus_path)],
-    },
-  );
-  const keys = { hostKey: 'server.host (WRITER_SERVER_HOST)', portKey: 'server.port (WRITER_SERVER_PORT)' };
-  const limits = { maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER };
-  return serveApi(app, { ...server, ...keys, ...limits, logger });
 }

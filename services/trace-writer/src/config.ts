@@ -1,11 +1,14 @@
-import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { readVersion } from '@vitrine/command-line/serve-command';
+import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import { logKeys } from '@vitrine/telemetry/config/log-keys';
-import { otelConfig } from '@vitrine/telemetry/config/otel-config';
-import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { logKeys } from '@vitrine/telemetry/logger';
+import { otelConfig, otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
+
+/** The version of the running trace-writer. */
+export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
 const PREFIX = 'WRITER_';
 /** What names the configuration file when `--config` does not. */
@@ -39,7 +42,5 @@ const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
 export function readWriterConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): WriterConfig {
   const { [WRITER_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(writerConfig, source, [({ queue = {} }) => kafkaKeyFaults('queue', queue)]);
-  if (config === undefined) throw invalidConfig(faults);
-  return config;
+  return readConfig(writerConfig, source, [({ queue = {} }) => kafkaKeyFaults('queue', queue)]);
 }

@@ -1,9 +1,7 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { serveCommand } from '@vitrine/command-line/serve-command';
-import { versionCommand } from '@vitrine/command-line/version-command';
+import { serveCommand, versionCommand } from '@vitrine/command-line/serve-command';
 import { startTraceWriter } from './app.ts';
-import { readWriterConfig, WRITER_CONFIG_FILE } from './config.ts';
-import { VERSION } from './version.ts';
+import { readWriterConfig, WRITER_CONFIG_FILE, VERSION } from './config.ts';
 
 const serve = serveCommand({
   title: 'trace-writer',
@@ -18,6 +16,6 @@ const serve = serveCommand({
 const program = {
   name: 'trace-writer',
   defaultCommand: serve.name,
-  commands: [serve, versionCommand('trace-writer', VERSION, 'npm run trace-writer')],
+  commands: [serve, versionCommand('trace-writer', VERSION)],
 };
 await runCommandLine(process, program, ({ say }) => say);

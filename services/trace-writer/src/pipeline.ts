@@ -13,7 +13,7 @@ import { keepRetention } from '@vitrine/traces/retention';
 import type { WriterConfig } from './config.ts';
 import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
 import { createRecordHandler, type WrittenBatch } from './consume/record-handler.ts';
-import type { PipelineState } from './health/health-routes.ts';
+import type { PipelineState } from './health/service-health.ts';
 import type { WriterFigures } from './observability/writer-telemetry.ts';
 import { PartitionsAheadReader, StatisticsRow } from './statistics/statistics-row.ts';
 

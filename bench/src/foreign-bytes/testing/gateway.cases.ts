@@ -1,4 +1,4 @@
-import { genaiOperationName } from '@vitrine/gateway/telemetry/metrics/genai-operation';
+import { genaiOperationName } from '@vitrine/gateway/telemetry/exchange-facts';
 import { readOldHeaders } from '@vitrine/ongoingai-import/old-headers';
 import { parseOldTime } from '@vitrine/ongoingai-import/old-time';
 import { inspectableText, uninspectableReason } from '@vitrine/gateway/proxy/privacy/inspectable-body';
@@ -121,7 +121,7 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
     forms: [plain, inHead, inHeaderLines, inChunks, inExtension, inTrailers],
   },
   {
-    of: 'services/gateway/src/telemetry/metrics/genai-operation.ts#genaiOperationName',
+    of: 'services/gateway/src/telemetry/exchange-facts.ts#genaiOperationName',
     run: (text) => genaiOperationName(`/v1/${text}`),
   },
   {

@@ -1,10 +1,10 @@
 import { catalogSourceOfKind } from '@vitrine/enrich-scan-queue/catalog/catalog-sources';
 import { distinctProducts, productPaths, subjectOf } from '@vitrine/enrich-scan-queue/catalog/product-addresses';
 import { shopSettings } from '@vitrine/enrich-scan-queue/catalog/shop-settings';
-import { sitemapLocations } from '@vitrine/enrich-scan-queue/catalog/sitemap-locations';
-import { structuredProducts } from '@vitrine/enrich-scan-queue/catalog/structured-products';
+import { sitemapLocations } from '@vitrine/enrich-scan-queue/catalog/sources/sitemap-products';
+import { structuredProducts } from '@vitrine/enrich-scan-queue/catalog/take-census';
 import { retryAfterOf } from '@vitrine/enrich-scan-queue/fetch/fetch-session';
-import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/fetch-url';
+import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/fetch-error';
 import { platformHint } from '@vitrine/enrich-scan-queue/fetch/plan/platform-hint';
 import { platformLinks } from '@vitrine/enrich-scan-queue/fetch/plan/platform-links';
 import { decodeText } from '@vitrine/enrich-scan-queue/fetch/reading/decode-text';
@@ -13,7 +13,7 @@ import { recognizeChallenge } from '@vitrine/enrich-scan-queue/fetch/reading/rec
 import { storefrontCondition } from '@vitrine/enrich-scan-queue/fetch/reading/storefront-condition';
 import { findGeography } from '@vitrine/enrich-scan-queue/geography/find-geography';
 import { findIndustry } from '@vitrine/enrich-scan-queue/industry/find-industry';
-import { decodeScanRequest } from '@vitrine/enrich-scan-queue/jobs/decode-request';
+import { decodeScanRequest } from '@vitrine/enrich-scan-queue/jobs/request-handler';
 import { describeStorefront } from '@vitrine/enrich-scan-queue/observation/describe-storefront';
 import { readBody as readFetchedBody } from '@vitrine/enrich-scan-queue/fetch/network/read-body';
 import { detect } from '@vitrine/registry/detection/detect';
@@ -21,9 +21,9 @@ import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evi
 import { registrableDomain } from '@vitrine/registry/registrable-domain';
 import { KeyGate } from '@vitrine/store-api/admission/key-gate';
 import { executeGraphql } from '@vitrine/store-api/graphql/execute-graphql';
-import { createSchema } from '@vitrine/store-api/graphql/create-schema';
+import { createSchema } from '@vitrine/store-api/graphql/graphql-route';
 import { requestIdOf } from '@vitrine/store-api/http/envelope-rejections';
-import { requestTarget, decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
+import { requestTarget, decodedParams, routedUrl } from '@vitrine/store-api/http/create-api-app';
 import { parseSearch, queryParameters, readQuery } from '@vitrine/http-api/requests/query-shapes';
 import { readBody } from '@vitrine/store-api/http/read-request';
 import { isNotModified } from '@vitrine/store-api/stores/get-store';
@@ -156,12 +156,12 @@ export const storeCases: readonly ForeignBytesCase[] = [
     run: (text) => platformHint({ headers: { server: text }, cookieNames: linesOf(text), text }),
   },
   {
-    of: 'services/enrich-scan-queue/src/fetch/network/fetch-url.ts#checkRedirect',
+    of: 'services/enrich-scan-queue/src/fetch/network/fetch-error.ts#checkRedirect',
     run: (text) => ignoringFaults(() => checkRedirect(text, new URL(URL_OF_SHOP))),
   },
   { of: 'services/enrich-scan-queue/src/fetch/fetch-session.ts#retryAfterOf', run: (text) => retryAfterOf(text) },
   {
-    of: 'services/enrich-scan-queue/src/catalog/sitemap-locations.ts#sitemapLocations',
+    of: 'services/enrich-scan-queue/src/catalog/sources/sitemap-products.ts#sitemapLocations',
     run: sitemapLocations,
     forms: [plain, inLocations],
   },
@@ -196,7 +196,7 @@ export const storeCases: readonly ForeignBytesCase[] = [
     forms: [plain, (text) => JSON.stringify({ name: text, currency: text, country: text, myshopify_domain: text })],
   },
   {
-    of: 'services/enrich-scan-queue/src/catalog/structured-products.ts#structuredProducts',
+    of: 'services/enrich-scan-queue/src/catalog/take-census.ts#structuredProducts',
     run: (text) => structuredProducts([pageOf(text)]),
     forms: [inJsonLd],
   },
@@ -231,7 +231,7 @@ export const storeCases: readonly ForeignBytesCase[] = [
     forms: [plain, (text) => text.replaceAll(/[^]{1,8}/g, 'identity,')],
   },
   {
-    of: 'services/enrich-scan-queue/src/jobs/decode-request.ts#decodeScanRequest',
+    of: 'services/enrich-scan-queue/src/jobs/request-handler.ts#decodeScanRequest',
     run: (text) => decodeScanRequest(bytesOf(text)),
   },
   {
@@ -241,12 +241,12 @@ export const storeCases: readonly ForeignBytesCase[] = [
     forms: [plain, (text) => `query { ${text} }`, (text) => `query { a(b: ${JSON.stringify(text)}) }`],
   },
   {
-    of: 'services/store-api/src/http/routed-url.ts#requestTarget',
+    of: 'services/store-api/src/http/create-api-app.ts#requestTarget',
     run: requestTarget,
     forms: [plain, (text) => `https://${text}`],
   },
-  { of: 'services/store-api/src/http/routed-url.ts#routedUrl', run: (text) => routedUrl(`/${text}`) },
-  { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
+  { of: 'services/store-api/src/http/create-api-app.ts#routedUrl', run: (text) => routedUrl(`/${text}`) },
+  { of: 'services/store-api/src/http/create-api-app.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
   { of: 'services/store-api/src/http/envelope-rejections.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
   {
     of: 'packages/platform/http-api/src/requests/query-shapes.ts#parseSearch',

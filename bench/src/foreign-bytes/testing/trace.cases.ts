@@ -8,7 +8,7 @@ import { skipIrrelevantEvents } from '@vitrine/trace-derivation/skip-events';
 import { finishedResponse, usagePathOf } from '@vitrine/trace-derivation/stored-responses';
 import { readUsage } from '@vitrine/trace-derivation/usage';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
-import { decodeRecords } from '@vitrine/trace-writer/consume/decode-records';
+import { decodeRecords } from '@vitrine/trace-writer/consume/record-handler';
 import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import { readLineage } from '@vitrine/traces/lineage-headers';
 import { readTexts } from '@vitrine/traces/record-texts';
@@ -165,7 +165,7 @@ export const traceCases: readonly ForeignBytesCase[] = [
   { of: 'packages/traces/model/src/trace-store.ts#readCursor', run: readCursor },
   { of: 'packages/platform/kafka/src/spool/record-frames.ts#decodeFrames', run: (text) => decodeFrames(bytesOf(text)) },
   {
-    of: 'services/trace-writer/src/consume/decode-records.ts#decodeRecords',
+    of: 'services/trace-writer/src/consume/record-handler.ts#decodeRecords',
     run: (text) =>
       decodeRecords(
         chunksOf(text).map((value) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createProgress } from './progress.ts';
+import { createProgress } from './command.ts';
 
 test('progress is printed every two seconds, with the rate and the time left', () => {
   let now = 0;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
-import { command, stringOption, switchOption, type CommandLine } from './command.ts';
-import { helpText } from './help-text.ts';
-import { FORMAT_OPTION } from './output-format.ts';
+import { command, stringOption, switchOption, type CommandLine, FORMAT_OPTION } from './command.ts';
+import { helpText } from './run-command.ts';
 import { runCaptured } from './testing/run-captured.ts';
-import { versionCommand } from './version-command.ts';
+import { versionCommand } from './serve-command.ts';
 
 const calls: unknown[] = [];
 const record = (name: string, argument?: 'ID') =>

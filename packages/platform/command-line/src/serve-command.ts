@@ -1,9 +1,16 @@
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { ConfigSource } from '@vitrine/config/read-config';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
-import { command, type Command } from './command.ts';
+import { command, type Command, stringOption, FORMAT_OPTION, formatResult } from './command.ts';
+import { readFileSync } from 'node:fs';
 
 const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
+
+interface RunningService extends AsyncDisposable {
+  readonly url: string;
+  /** Resolves with what to log when the service must end. The exit code is then 1. */
+  readonly lost?: Promise<{ readonly message: string; readonly next_step: string }>;
+}
 
 interface ServiceCommand<C extends { readonly log: { readonly level: string } }> {
   /** What the service is called in its log messages. */
@@ -11,23 +18,25 @@ interface ServiceCommand<C extends { readonly log: { readonly level: string } }>
   /** Of its log lines. */
   readonly service: string;
   readonly summary: string;
+  /** The help below that of the configuration. */
+  readonly help?: string;
   readonly example: string;
   /** The variable is the prefix of all variables and `CONFIG`. */
   readonly configFile: Parameters<typeof locateConfigFile>[2];
   readonly readConfig: (yaml: ConfigSource['yaml'], env: ConfigSource['env']) => C;
-  readonly start: (config: C, logger: Logger) => Promise<AsyncDisposable & { readonly url: string }>;
+  readonly start: (config: C, logger: Logger) => Promise<RunningService>;
 }
 
-/** The command `serve` of a service: starts it, and disposes it after SIGINT or SIGTERM. */
+/** The command `serve` of a service: starts it, and disposes it after SIGINT or SIGTERM, or when it is lost. */
 export function serveCommand<C extends { readonly log: { readonly level: string } }>(of: ServiceCommand<C>): Command {
-  const { title, service, summary, example, configFile, readConfig, start } = of;
+  const { title, service, summary, help = '', example, configFile, readConfig, start } = of;
   const { variable, defaultFile } = configFile;
   return command({
     name: 'serve',
     summary,
     options: { config: { type: 'string', value: 'FILE' } },
     help: `Configuration is one YAML file (--config, else ${variable}, else ./${defaultFile} when it is there), then environment
-variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.`,
+variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.${help}`,
     examples: [example],
     run: async ({ values }, { env, stdout, handleUncaught, untilSignal }) => {
       const config = readConfig(readConfigFile(locateConfigFile(values.config, env, configFile).path), env);
@@ -36,8 +45,29 @@ variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.`,
       const signal = untilSignal();
       await using running = await start(config, logger);
       logger.info({ url: running.url, config }, `${title} is listening`);
-      logger.info({ signal: await signal }, `${title} is shutting down`);
+      const ended = await Promise.race([signal, running.lost ?? signal]);
+      if (typeof ended === 'string') logger.info({ signal: ended }, `${title} is shutting down`);
+      else logger.error({ next_step: ended.next_step }, ended.message);
+      return typeof ended === 'string' ? 0 : 1;
+    },
+  });
+}
+
+/** The command `version` of a program, which `--version` runs too. `script`: what starts the program from the checkout. */
+export function versionCommand(program: string, version: string, script = `npm run ${program}`): Command {
+  return command({
+    name: 'version',
+    summary: `Prints the version; so does ${program} --version.`,
+    options: { ...FORMAT_OPTION, config: stringOption('FILE', 'accepted and not read') },
+    examples: [`${script} -- version`, `${script} -s -- version --format json`],
+    run: async ({ values }, { stdout }) => {
+      stdout.write(formatResult(values.format, { version }, () => `${version}\n`));
       return 0;
     },
   });
+}
+
+/** The version that a package.json has. */
+export function readVersion(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }).version;
 }

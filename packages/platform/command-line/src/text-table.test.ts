@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { textTable } from './text-table.ts';
+import { textTable } from './command.ts';
 
 test('a table is aligned, and no cell can move the cursor', () => {
   expect(

@@ -1,13 +1,13 @@
-import type { Logger } from '@vitrine/telemetry/logger';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { correlationIdReader } from './correlation-id.ts';
 import { type FaultStatuses, sendFault } from './send-fault.ts';
-import type { ApiDescription } from './openapi/openapi-document.ts';
-import { openapiRoute } from './openapi/openapi-route.ts';
+import type { ApiDescription, DocumentedRoute } from './openapi/openapi-document.ts';
 import { NO_QUERY, parseSearch, readQuery } from './requests/query-shapes.ts';
 import { readJsonBody } from './requests/read-json-body.ts';
 import { methodsOf, type Operation, type Route } from './route.ts';
+import { z } from 'zod';
 
 export interface ApiAppOptions<Identity, Permission extends string> {
   readonly logger: Logger;
@@ -128,4 +128,34 @@ function serveRawRoute<Identity, Permission extends string>(
 
 function rejectMethod(response: Response, allow: string): void {
   response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
+}
+
+const document = z
+  .looseObject({
+    openapi: z.string(),
+    info: z.looseObject({ title: z.string(), version: z.string() }),
+    paths: z.record(z.string(), z.unknown()),
+    components: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
+
+/** `GET /api/openapi.json`: the document of `routes` and of itself, generated when it is first requested. */
+function openapiRoute(routes: readonly DocumentedRoute[], description: ApiDescription): Route {
+  let described: Promise<object> | undefined;
+  const describe = async () => {
+    const { describeApi } = await import('./openapi/openapi-document.ts');
+    return describeApi([...routes, route], description);
+  };
+  const route: Route = {
+    path: '/api/openapi.json',
+    GET: {
+      summary: 'Describes this API.',
+      permission: 'public',
+      status: 200,
+      response: document,
+      errors: [],
+      handle: () => (described ??= describe()),
+    },
+  };
+  return route;
 }

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { operationOf, type Route } from './route.ts';
 
 /** What a service says of itself. */
-interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
+export interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
   readonly name: string;
   readonly version: string;
-  readonly uptimeSec: () => number;
   /** Everything that can degrade the service, and what degrades it now. */
   readonly reasons?: readonly Reason[];
   readonly degradedBy?: () => readonly Reason[];
@@ -20,7 +19,7 @@ const NO_DETAILS = {};
 /** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. What a load balancer
  *  or the kubelet needs are the probes: `probeRoutes`. */
 export function serviceRoutes<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS>(
-  service: ServiceState<Reason, Details>,
+  service: ServiceState<Reason, Details> & { readonly uptimeSec: () => number },
 ): Route[] {
   const { name, version, uptimeSec, reasons = [], degradedBy = () => [], details, readDetails } = service;
   const about = z

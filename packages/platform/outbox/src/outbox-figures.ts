@@ -1,5 +1,4 @@
-import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
-import type { Reading } from '@vitrine/telemetry/metrics/service-metrics';
+import { counter, gauge, type Reading } from '@vitrine/telemetry/metrics/instrument';
 
 /** Why a message was not published; `refused`: the topic will never take it, or the consumer gave it up. */
 const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;

@@ -1,5 +1,4 @@
-import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
-import type { Reading } from '@vitrine/telemetry/metrics/service-metrics';
+import { counter, gauge, type Reading } from '@vitrine/telemetry/metrics/instrument';
 import type { PoolFigures } from './pool-figures.ts';
 
 const POOL = ['pool'];

@@ -1,3 +1,6 @@
+/** While the collector is unavailable, an export fails about every second. */
+const EXPORT_ERROR_INTERVAL_MS = 60_000;
+
 /** What a throttle measures its interval by. */
 export interface ThrottleTiming {
   /** Milliseconds on a clock that never goes back. */
@@ -25,9 +28,8 @@ const SYSTEM_TIMING: ThrottleTiming = {
   },
 };
 
-/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first of a kind is written at
- *  once, then after `intervalMs` the latest with the number of events since the line before, and on disposal what is left. Keeps one entry
- *  per kind, so callers bound the number of kinds. */
+/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first at once, then after `intervalMs` the
+ *  latest with the number of events since the last line, and on disposal the rest. Keeps one entry per kind, so callers bound the number of kinds. */
 export class LogThrottle<Event> implements Disposable {
   readonly #intervalMs: number;
   readonly #write: (event: Event, count: number) => void;
@@ -82,4 +84,11 @@ export class LogThrottle<Event> implements Disposable {
     // Measured from after the line, so that the time of writing is not part of the interval.
     kind.quietUntil = this.#timing.clock() + this.#intervalMs;
   }
+}
+
+/** Logs the first failed export at once, then every minute the latest with the number of the others, and on disposal what is left. */
+export function exportErrorLog(log: (message: string) => void): LogThrottle<string> {
+  return new LogThrottle(EXPORT_ERROR_INTERVAL_MS, (message, count) =>
+    log(count === 1 ? message : `${message} (and ${count - 1} more in the last minute)`),
+  );
 }

@@ -1,6 +1,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { scrub } from '@vitrine/privacy/scrub';
 import { activeSpan } from './active-span.ts';
+import { z } from 'zod';
 
 export type { Logger } from 'pino';
 
@@ -25,3 +26,6 @@ function idsOfActiveSpan(): { trace_id?: string; span_id?: string } {
   const span = activeSpan();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
+
+/** Keys under `log` of every service; a service may have more. */
+export const logKeys = { level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') };

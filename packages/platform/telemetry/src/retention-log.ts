@@ -13,7 +13,7 @@ export interface Removed {
 }
 
 /** The part of a logger that it needs. */
-interface RetentionLogger {
+export interface RetentionLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { OtelConfig } from './config/otel-config.ts';
 import type { Logger } from './logger.ts';
-import type { ServiceMetrics } from './metrics/service-metrics.ts';
+import type { ServiceMetrics } from './metrics/instrument.ts';
 import { startTelemetry, type Telemetry } from './start-telemetry.ts';
 
 const AFTER_EXPORT_ERROR =
@@ -23,7 +23,7 @@ export function startServiceTelemetry(options: ServiceTelemetryOptions): Promise
   return startTelemetry({ config, version, scope: `vitrine.${name}`, metricPrefix, onExportError });
 }
 
-/** Telemetry of a service, which extends it by what it counts; all of it does nothing when telemetry is off. */
+/** Base of a service's telemetry. Does nothing when telemetry is off. */
 export class ServiceTelemetry implements Disposable {
   readonly scrape: Telemetry['scrape'];
   /** For what else the service counts. */

@@ -4,9 +4,8 @@ import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { createLogger } from './logger.ts';
 import type { Instrument } from './metrics/instrument.ts';
-import { scrapeName } from './metrics/scrape-name.ts';
-import { recordSpan } from './spans/record-span.ts';
-import { ServerSpan } from './spans/server-span.ts';
+import { scrapeName } from './metrics/scrape-text.ts';
+import { recordSpan, ServerSpan } from './spans/server-span.ts';
 import { startTelemetry, type Telemetry } from './start-telemetry.ts';
 import {
   createOrdersMetrics,

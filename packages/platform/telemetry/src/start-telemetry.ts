@@ -9,13 +9,11 @@ import { randomUUID } from 'node:crypto';
 import { scrub } from '@vitrine/privacy/scrub';
 import { readActiveSpanBy } from './active-span.ts';
 import { telemetryParts, type OtelConfig } from './config/otel-config.ts';
-import { ExportErrorLog } from './export/export-error-log.ts';
 import { createMetricExporter, createSpanExporter } from './export/otlp-exporters.ts';
-import { counter } from './metrics/instrument.ts';
-import { MetricSources } from './metrics/metric-data.ts';
-import { ScrapeReader } from './metrics/scrape-reader.ts';
+import { exportErrorLog } from './log-throttle.ts';
+import { counter, ServiceMetrics } from './metrics/instrument.ts';
+import { metricSources, type MetricSources, ScrapeReader } from './metrics/metric-data.ts';
 import { scrapeFormat, scrapeText, type Scrape } from './metrics/scrape-text.ts';
-import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { BoundedSpanProcessor, type SpanCounts } from './spans/bounded-span-processor.ts';
 
 /** How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second on an idle process, this takes 1.5. */
@@ -61,13 +59,13 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const parts = telemetryParts(config);
   if (parts === undefined) return undefined;
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
-  const exportErrors = new ExportErrorLog(options.onExportError);
-  const report = (message: string) => exportErrors.add(message);
+  const exportErrors = exportErrorLog(options.onExportError);
+  const report = (message: string) => exportErrors.add('', message);
   const resource = resourceOf(config, version);
   const spans = parts.spans
     ? new BoundedSpanProcessor(await createSpanExporter(config), config.export_timeout_ms, spanCounts)
     : undefined;
-  const sources = new MetricSources({ name: scope, version }, Date.now);
+  const sources = metricSources({ name: scope, version }, Date.now);
   const push = parts.push ? await pushReader(config, sources) : undefined;
   const scrapeReader = parts.scrape ? new ScrapeReader(CARDINALITY_LIMIT, sources) : undefined;
   const readers = [push, scrapeReader].filter((reader) => reader !== undefined);

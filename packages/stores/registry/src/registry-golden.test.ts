@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { goldenText } from '@vitrine/testkit/golden-text';
-import { REGISTRY_CHECKSUM } from './registry-checksum.ts';
+import { REGISTRY_CHECKSUM } from './rules/rule-index.ts';
 import { LITERAL_VERSIONS, nextLiteralVersions, type LiteralVersions } from './rules/literals.ts';
 
 const CHECKSUM = new URL('./testdata/registry-checksum.txt', import.meta.url);

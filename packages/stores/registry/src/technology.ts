@@ -1,4 +1,39 @@
-import type { CategorySlug } from './categories.ts';
+/** What a technology is for, by slug. A technology has exactly one. Slugs are in responses and never change. */
+export const CATEGORIES = {
+  'ecommerce-platform': 'Ecommerce platform',
+  theme: 'Theme',
+  'email-sms': 'Email and SMS',
+  push: 'Push notifications',
+  popups: 'Popups',
+  reviews: 'Reviews',
+  loyalty: 'Loyalty and referrals',
+  subscriptions: 'Subscriptions',
+  'helpdesk-chat': 'Helpdesk and chat',
+  personalization: 'Personalization',
+  upsell: 'Upsell',
+  search: 'Search and merchandising',
+  wishlist: 'Wishlist',
+  bnpl: 'Buy now, pay later',
+  payments: 'Payments',
+  analytics: 'Analytics',
+  'session-replay': 'Session replay',
+  'tag-manager': 'Tag manager',
+  cdp: 'Customer data platform',
+  'ad-pixel': 'Advertising pixel',
+  'ab-testing': 'A/B testing',
+  consent: 'Consent management',
+  affiliate: 'Affiliate marketing',
+  'page-builder': 'Page builder',
+  'cross-border': 'Cross-border and localization',
+  'shipping-returns': 'Shipping and returns',
+  fraud: 'Fraud prevention',
+  'bot-protection': 'Bot protection',
+  'cdn-hosting': 'CDN and hosting',
+  monitoring: 'Monitoring',
+  ugc: 'User-generated content and video',
+} as const;
+
+export type CategorySlug = keyof typeof CATEGORIES;
 
 /** `platform`; `app`: a listing of a platform's marketplace; `service`: a vendor detected outside of one; `theme`. Spec: S2.11. */
 export const TECHNOLOGY_KINDS = ['platform', 'app', 'service', 'theme'] as const;

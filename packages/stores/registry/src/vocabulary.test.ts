@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CATEGORIES } from './categories.ts';
-import { TECHNOLOGY_KINDS } from './technology.ts';
+import { CATEGORIES, TECHNOLOGY_KINDS } from './technology.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

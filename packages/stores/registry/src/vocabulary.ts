@@ -1,4 +1,4 @@
-import type { CategorySlug } from './categories.ts';
+import type { CategorySlug, RulesBySlug, Technology, TechnologiesByCategory, TechnologyEntry } from './technology.ts';
 import { ADVERTISING } from './technologies/advertising.ts';
 import { CHECKOUT } from './technologies/checkout.ts';
 import { CUSTOMER_LOYALTY } from './technologies/customer-loyalty.ts';
@@ -11,7 +11,6 @@ import { MESSAGING } from './technologies/messaging.ts';
 import { PROTECTION } from './technologies/protection.ts';
 import { SUPPORT } from './technologies/support.ts';
 import { THEMES } from './technologies/themes.ts';
-import type { RulesBySlug, Technology, TechnologiesByCategory, TechnologyEntry } from './technology.ts';
 
 const ENTRIES = [
   ADVERTISING,

@@ -1,6 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import { counter, histogram, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
-import { recordSpan } from '@vitrine/telemetry/spans/record-span';
+import { recordSpan } from '@vitrine/telemetry/spans/server-span';
 import { FAILURE_CLASSES, WRITE_OPERATIONS } from './record-writer.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];

@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/text-table';
+import { textTable } from '@vitrine/command-line/command';
 import { failedOf, isProven, type ImportCounts } from './import-traces.ts';
 
 export interface ImportReport extends ImportCounts {

@@ -1,5 +1,5 @@
 import type { CatalogDocument } from './catalog-page.ts';
-import { countOf, currencyOf, objectOf, textOf } from './json-fields.ts';
+import { countOf, currencyOf, objectOf, textOf } from './json-catalog.ts';
 import type { ShopSettings } from './take-census.ts';
 
 /** What the settings of a shop say of itself, whoever visits it. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sitemapLocations } from './sitemap-locations.ts';
+import { sitemapLocations } from './sources/sitemap-products.ts';
 
 const MIB = 1024 * 1024;
 

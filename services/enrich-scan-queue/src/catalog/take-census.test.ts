@@ -1,10 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
 import { catalogSourceOf, catalogSourceOfKind } from './catalog-sources.ts';
 import type { CatalogContext, CatalogDocument, CatalogSource } from './catalog-page.ts';
 import { shopSettings } from './shop-settings.ts';
-import { oneCurrency, structuredProducts } from './structured-products.ts';
-import { takeCensus } from './take-census.ts';
+import { oneCurrency, structuredProducts, takeCensus } from './take-census.ts';
 
 function source(platform: string): CatalogSource {
   const found = catalogSourceOf(platform);

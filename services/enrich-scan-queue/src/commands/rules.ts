@@ -1,10 +1,11 @@
-import { command, stringOption } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
-import { usageError } from '@vitrine/command-line/usage-error';
+import { command, stringOption, usageError, textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/command';
 import { explain } from '@vitrine/registry/detection/explain';
 import { findTechnology, TECHNOLOGY_RULES, VOCABULARY } from '@vitrine/registry/vocabulary';
-import { readEvidenceFile } from './evidence-file.ts';
+import { messageOf } from '@vitrine/faults/fault';
+import { storeEvidence, type StoreEvidence } from '@vitrine/registry/evidence/evidence';
+import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import { readFile } from 'node:fs/promises';
+import { prettifyError } from 'zod';
 
 export const rulesList = command({
   name: 'rules list',
@@ -82,4 +83,26 @@ function verdictText({ slug, verdict, confidence, install_state, because, matche
   const judged = verdict === 'reported' ? `${confidence ?? ''} ${install_state ?? ''}` : verdict;
   const rows = matches.map((match) => [match.page_class, match.channel, match.strength, match.rule, match.found]);
   return `${slug}: ${judged}. ${because}\n${textTable(['PAGE', 'CHANNEL', 'STRENGTH', 'RULE', 'FOUND'], rows)}`;
+}
+
+/** Evidence as JSON, or a page as HTML, which is read as a home page without headers and cookies. */
+async function readEvidenceFile(file: string, url: string): Promise<StoreEvidence> {
+  const text = await attempt(() => readFile(file, 'utf8'), 'FILE cannot be read');
+  if (!text.trimStart().startsWith('{')) {
+    if (URL.parse(url) === null) throw usageError(`--url ${JSON.stringify(url)} is not a URL`);
+    return { version: 1, pages: [extractPageEvidence({ html: text, url, pageClass: 'home' })], endpoints: {} };
+  }
+  const json = await attempt(() => JSON.parse(text) as unknown, 'FILE is neither JSON nor HTML');
+  const result = storeEvidence.safeParse(json);
+  if (!result.success) throw usageError(`FILE is not valid evidence: ${prettifyError(result.error)}`);
+  return result.data;
+}
+
+/** What `read` returns or resolves to; its failure is a usage error. */
+async function attempt<T>(read: () => T | Promise<T>, failure: string): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw usageError(`${failure}: ${messageOf(error)}`);
+  }
 }

@@ -1,7 +1,6 @@
 import type { Redirect, ScanRequestContext } from '../scan/scan-ports.ts';
 import { ROBOT_NAME, type FetchSettings } from './fetch-settings.ts';
-import { FetchError, toFetchError } from './network/fetch-error.ts';
-import { checkRedirect } from './network/fetch-url.ts';
+import { FetchError, toFetchError, checkRedirect } from './network/fetch-error.ts';
 import { HostConnection, type HttpRequest, type HttpResponse } from './network/host-connection.ts';
 import { resolveHost, type CheckedHost } from './network/resolve-host.ts';
 import { decodeText } from './reading/decode-text.ts';
@@ -37,6 +36,8 @@ type PageRequest = Omit<HttpRequest, 'url'>;
 /** All requests of one scan: robots.txt before the first one to an origin, the gate before each, every hop of a redirect checked like the first,
  *  and bot defences recognised in whatever comes back. Rejects with FetchError and ScanDelayed only. */
 export class FetchSession implements AsyncDisposable {
+  /** Of the robots.txt that was read last. */
+  sitemaps: readonly string[] = [];
   readonly #settings: FetchSettings;
   readonly #context: ScanRequestContext;
   /** Of the caller, and of the time that a scan may take. */
@@ -45,18 +46,12 @@ export class FetchSession implements AsyncDisposable {
   /** By name: nothing is looked up twice in a scan. */
   readonly #hosts = new Map<string, CheckedHost>();
   readonly #connections = new Map<string, HostConnection>();
-  #sitemaps: readonly string[] = [];
 
   constructor(settings: FetchSettings, robotsCache: RobotsCache, context: ScanRequestContext) {
     this.#settings = settings;
     this.#robotsCache = robotsCache;
     this.#context = context;
     this.#signal = AbortSignal.any([context.signal, AbortSignal.timeout(settings.limits.scanTimeoutMs)]);
-  }
-
-  /** Of the robots.txt that was read last. */
-  get sitemaps(): readonly string[] {
-    return this.#sitemaps;
   }
 
   /** Whether the time of the scan is over, or the caller wants no more of it. */
@@ -150,7 +145,7 @@ export class FetchSession implements AsyncDisposable {
   async #robotsOf(url: URL): Promise<RobotsRules> {
     const rules = this.#robotsCache.get(url.origin) ?? (await this.#readRobots(url));
     this.#robotsCache.set(url.origin, rules);
-    this.#sitemaps = rules.sitemaps;
+    this.sitemaps = rules.sitemaps;
     return rules;
   }
 

@@ -1,5 +1,5 @@
 import { distinctProducts, productPaths, subjectOf } from '../catalog/product-addresses.ts';
-import { sitemapLocations } from '../catalog/sitemap-locations.ts';
+import { sitemapLocations } from '../catalog/sources/sitemap-products.ts';
 
 /** Files of products that are read of a sitemap: at one request a second they have to leave time for pages. */
 const MAX_FILES = 3;

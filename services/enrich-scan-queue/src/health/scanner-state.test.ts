@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { healthReasons, stalledBy, type ScannerState } from './scanner-state.ts';
+import { healthReasons, stalledBy, type ScannerState } from './service-health.ts';
 
 const WELL: ScannerState = {
   databaseReason: undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { decodeScanRequest } from './decode-request.ts';
+import { decodeScanRequest } from './request-handler.ts';
 
 const request = { scan_job_id: `job_${'0'.repeat(26)}`, domain: 'example.com' };
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));

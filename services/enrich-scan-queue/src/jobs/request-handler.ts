@@ -1,11 +1,11 @@
 import { messageOf } from '@vitrine/faults/fault';
 import type { RecordHandler, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
-import type { ScanCause } from '@vitrine/stores/scans/queue-scans';
-import { decodeScanRequest } from './decode-request.ts';
+import type { ScanCause, ScanRequest } from '@vitrine/stores/scans/queue-scans';
 import type { JobRunner } from './job-runner.ts';
 import type { ScanJobs } from './scan-jobs.ts';
 import type { ScanSlots } from './scan-slots.ts';
+import { z } from 'zod';
 
 /** How long a message waits for a slot before the consumer looks after its group. */
 const SLOT_WAIT_MS = 5_000;
@@ -39,4 +39,18 @@ export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, on
     }
     return { status: 'done', rejected };
   };
+}
+
+const MAX_BYTES = 4_096;
+
+const shape = z.object({ scan_job_id: z.string().regex(/^job_[0-9a-z]{26}$/), domain: z.string().min(3).max(253) });
+
+/** Decodes a message of the scan topics. Undefined for a malformed message. Unknown fields are ignored. */
+export function decodeScanRequest(value: Uint8Array | null): ScanRequest | undefined {
+  if (value === null || value.length > MAX_BYTES) return undefined;
+  try {
+    return shape.safeParse(JSON.parse(Buffer.from(value).toString())).data;
+  } catch {
+    return undefined;
+  }
 }

@@ -10,10 +10,10 @@ interface Waiter {
 
 /** The scans that a process runs at once. A slot that becomes free goes to a requested scan first; routine ones get what requested ones leave. */
 export class ScanSlots {
+  taken = 0;
   readonly size: number;
   readonly #now: () => number;
   readonly #waiters: Waiter[] = [];
-  #taken = 0;
   #requestedWaitedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -22,10 +22,6 @@ export class ScanSlots {
   constructor(size: number, now: () => number = () => performance.now()) {
     this.size = size;
     this.#now = now;
-  }
-
-  get taken(): number {
-    return this.#taken;
   }
 
   waiting(cause: ScanCause): number {
@@ -50,7 +46,7 @@ export class ScanSlots {
   }
 
   release(): void {
-    this.#taken -= 1;
+    this.taken -= 1;
     this.#serve();
   }
 
@@ -62,8 +58,8 @@ export class ScanSlots {
   }
 
   #serve(): void {
-    for (let next = this.#next(); next !== undefined && this.#taken < this.size; next = this.#next()) {
-      this.#taken += 1;
+    for (let next = this.#next(); next !== undefined && this.taken < this.size; next = this.#next()) {
+      this.taken += 1;
       this.#settle(next, true);
     }
     if (this.waiting('requested') > 0) this.#requestedWaitedAt = this.#now();

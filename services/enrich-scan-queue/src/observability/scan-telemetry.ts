@@ -5,16 +5,16 @@ import { RETENTION_INSTRUMENTS } from '@vitrine/stores/retention/store-retention
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { Reading, Recorders } from '@vitrine/telemetry/metrics/service-metrics';
+import type { Reading, Recorders } from '@vitrine/telemetry/metrics/instrument';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
-import { recordSpan } from '@vitrine/telemetry/spans/record-span';
+import { recordSpan } from '@vitrine/telemetry/spans/server-span';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { EndedRun } from '../jobs/job-runner.ts';
 import type { PolitenessCounters } from '../politeness/host-rate-limiter.ts';
 import type { RoutineFigures } from '../rescan/routine-work.ts';
 import type { ReplayFigures } from '../rescan/rules-replay.ts';
 import type { CommittedSignals } from '../scan/scan-ports.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config.ts';
 import { POLITENESS_INSTRUMENTS, QUEUE_INSTRUMENTS, RUN_INSTRUMENTS } from './instruments.ts';
 
 const NO_OUTBOX: OutboxFigures = {

@@ -1,18 +1,16 @@
-import type { PageEvidence, StoreEvidence } from '@vitrine/registry/evidence/evidence';
+import type { PageEvidence, StoreEvidence, JsonLdOrganization } from '@vitrine/registry/evidence/evidence';
 import { findTechnology } from '@vitrine/registry/vocabulary';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import type { Detections, ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 import { storable } from '@vitrine/stores/storable-text';
 import type { CatalogProduct, CatalogSource } from '../catalog/catalog-page.ts';
 import { catalogSourceOfKind } from '../catalog/catalog-sources.ts';
-import { currencyOf, textOf } from '../catalog/json-fields.ts';
+import { currencyOf, textOf } from '../catalog/json-catalog.ts';
 import { shopSettings, type StatedSettings } from '../catalog/shop-settings.ts';
-import { oneCurrency, structuredProducts } from '../catalog/structured-products.ts';
-import { takeCensus, type CatalogRead } from '../catalog/take-census.ts';
+import { oneCurrency, structuredProducts, takeCensus, type CatalogRead } from '../catalog/take-census.ts';
 import { findGeography } from '../geography/find-geography.ts';
 import { findIndustry } from '../industry/find-industry.ts';
 import type { FetchedDocument, Redirect, ScanCapture } from '../scan/scan-ports.ts';
-import { declaredOrganization, hreflangDomains, ownOrganizations } from './organization-facts.ts';
 
 /** Applies rules to the evidence of a scan. */
 type Detect = (evidence: StoreEvidence) => Detections;
@@ -174,4 +172,31 @@ function permanentRedirect(domain: string, redirects: readonly Redirect[]): stri
   if (last === undefined || redirects.some(({ status }) => status !== 301 && status !== 308)) return null;
   const target = canonicalDomain(last.to);
   return target === undefined || target === domain ? null : target;
+}
+
+/** Of `Organization.identifiers`. */
+const MAX_IDENTIFIER = 200;
+
+/** Organisations that structured data of the store describes as itself: those that name no site, or the store's own. */
+function ownOrganizations(pages: readonly PageEvidence[], domain: string): JsonLdOrganization[] {
+  const isOwn = ({ url }: JsonLdOrganization) => url === null || url.startsWith('/') || canonicalDomain(url) === domain;
+  return pages.flatMap(({ jsonLd }) => jsonLd.organizations).filter(isOwn);
+}
+
+/** The organisation behind the store, for brand groups: one with a number of a register, else the first with a name. */
+function declaredOrganization(organizations: readonly JsonLdOrganization[]): ObservationFacts['organization'] {
+  const chosen = organizations.find(({ vatId }) => vatId !== null) ?? organizations.find(({ name }) => name !== null);
+  if (chosen === undefined) return null;
+  const { name, url, vatId } = chosen;
+  return { name: name || null, url: url || null, identifiers: vatId ? [`vatID:${vatId}`.slice(0, MAX_IDENTIFIER)] : [] };
+}
+
+/** Domains of other storefronts that the home page names as versions of itself. */
+function hreflangDomains(home: PageEvidence | undefined, domain: string): string[] {
+  const addresses = (home?.hreflang ?? [])
+    .map((entry) => entry.slice(entry.indexOf(' ') + 1))
+    .filter((address) => !address.startsWith('/'));
+  const domains = new Set(addresses.map(canonicalDomain).filter((one) => one !== undefined));
+  domains.delete(domain);
+  return [...domains].slice(0, 100);
 }

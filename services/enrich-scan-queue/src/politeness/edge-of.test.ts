@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { edgeOf } from './edge-of.ts';
+import { edgeOf } from './host-rate-limiter.ts';
 
 test.each([
   ['23.227.38.65', 'edge:shopify'],

@@ -36,13 +36,13 @@ const REMOVE_EVIDENCE = `WITH emptied AS (
 
 export interface RoutineFigures {
   /** Runs of the scheduler by result. */
-  readonly runs: Readonly<Record<'queued' | 'not_leading' | 'failed', number>>;
-  readonly scansQueued: number;
-  readonly evidenceRemoved: number;
+  readonly runs: Record<'queued' | 'not_leading' | 'failed', number>;
+  scansQueued: number;
+  evidenceRemoved: number;
   /** Passes that remove old evidence and turns of hosts, and failed. */
-  readonly cleanUpFailures: number;
+  cleanUpFailures: number;
   /** Undefined while they are not known. */
-  readonly jobs: { readonly open: number; readonly delayed: number } | undefined;
+  jobs: { readonly open: number; readonly delayed: number } | undefined;
 }
 
 interface RoutineWorkOptions {
@@ -54,17 +54,19 @@ interface RoutineWorkOptions {
 /** Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each at its interval, one at a time; a failure is
  *  logged and the next round tries again. */
 export class RoutineWork implements AsyncDisposable {
+  readonly figures: RoutineFigures = {
+    runs: { queued: 0, not_leading: 0, failed: 0 },
+    scansQueued: 0,
+    evidenceRemoved: 0,
+    cleanUpFailures: 0,
+    jobs: undefined,
+  };
   readonly #pool: PostgresPool;
   readonly #options: RoutineWorkOptions;
   readonly #retention = new RetentionClock(() => performance.now());
   readonly #retentionLog: RetentionLog;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<unknown>;
-  readonly #runs = { queued: 0, not_leading: 0, failed: 0 };
-  #scansQueued = 0;
-  #evidenceRemoved = 0;
-  #cleanUpFailures = 0;
-  #jobs: RoutineFigures['jobs'];
 
   constructor(pool: PostgresPool, options: RoutineWorkOptions) {
     this.#pool = pool;
@@ -77,16 +79,6 @@ export class RoutineWork implements AsyncDisposable {
       this.#every(COUNT_MS, () => this.#count(), 'scan jobs not counted'),
       this.#every(CLEAN_UP_MS, () => this.#cleanUp(), 'retention of evidence failed'),
     ]);
-  }
-
-  get figures(): RoutineFigures {
-    return {
-      runs: { ...this.#runs },
-      scansQueued: this.#scansQueued,
-      evidenceRemoved: this.#evidenceRemoved,
-      cleanUpFailures: this.#cleanUpFailures,
-      jobs: this.#jobs,
-    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,17 +98,17 @@ export class RoutineWork implements AsyncDisposable {
     const { cadence_ms: cadenceMs } = this.#options.config.rescan;
     try {
       const run = await queueRescans(this.#pool, { cadenceMs, maxOpen: MAX_OPEN_SCANS, createId: newId });
-      this.#runs[run.result] += 1;
-      if (run.result === 'queued') this.#scansQueued += run.scans;
+      this.figures.runs[run.result] += 1;
+      if (run.result === 'queued') this.figures.scansQueued += run.scans;
     } catch (error) {
-      this.#runs.failed += 1;
+      this.figures.runs.failed += 1;
       throw error;
     }
   }
 
   async #count(): Promise<void> {
-    this.#jobs = undefined;
-    this.#jobs = await this.#options.jobs.counts();
+    this.figures.jobs = undefined;
+    this.figures.jobs = await this.#options.jobs.counts();
   }
 
   async #cleanUp(): Promise<void> {
@@ -126,10 +118,10 @@ export class RoutineWork implements AsyncDisposable {
       this.#retentionLog.began(run);
       const before = run.at - this.#options.config.evidence.retention_days * DAY_MS;
       const removeSome = async () => (signal.aborted ? [] : removeEvidence(this.#pool, before));
-      this.#evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
+      this.figures.evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
       await new HostRateLimiter(this.#pool).removeUnused();
     } catch (error) {
-      this.#cleanUpFailures += 1;
+      this.figures.cleanUpFailures += 1;
       throw error;
     }
   }

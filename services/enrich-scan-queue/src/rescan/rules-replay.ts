@@ -15,9 +15,9 @@ const NEXT_STEP =
 
 export interface ReplayFigures {
   /** Stores of this process by result. */
-  readonly stores: Readonly<Record<'replayed' | 'unchanged' | 'failed', number>>;
+  readonly stores: Record<'replayed' | 'unchanged' | 'failed', number>;
   /** Of all processes; undefined while it is not known. */
-  readonly remaining: number | undefined;
+  remaining: number | undefined;
 }
 
 interface RulesReplayOptions extends ReplayContext {
@@ -27,21 +27,16 @@ interface RulesReplayOptions extends ReplayContext {
 /** Reads the kept evidence of all stores again when this process has other rules than those that stores stand by: slowly, one store and one
  *  transaction at a time, together with other processes of the same rules. */
 export class RulesReplay implements AsyncDisposable {
+  readonly figures: ReplayFigures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined };
   readonly #pool: PostgresPool;
   readonly #options: RulesReplayOptions;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  readonly #stores = { replayed: 0, unchanged: 0, failed: 0 };
-  #remaining: number | undefined;
 
   constructor(pool: PostgresPool, options: RulesReplayOptions) {
     this.#pool = pool;
     this.#options = options;
     this.#ended = this.#run();
-  }
-
-  get figures(): ReplayFigures {
-    return { stores: { ...this.#stores }, remaining: this.#remaining };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -52,7 +47,7 @@ export class RulesReplay implements AsyncDisposable {
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const hasMore = await this.#replaySome().catch((err: unknown) => {
-        this.#remaining = undefined;
+        this.figures.remaining = undefined;
         this.#options.logger.warn({ ...databaseErrorFields(err) }, 'loading stores for replay failed');
         return false;
       });
@@ -62,7 +57,7 @@ export class RulesReplay implements AsyncDisposable {
 
   async #replaySome(): Promise<boolean> {
     const { storefrontIds, hasMore, remaining } = await claimReplays(this.#pool, this.#options.rules, BATCH);
-    this.#remaining = remaining ?? this.#remaining;
+    this.figures.remaining = remaining ?? this.figures.remaining;
     // Another process claims at the moment.
     if (remaining === undefined) await this.#pause(PAUSE_MS);
     for (const storefrontId of storefrontIds) {
@@ -76,9 +71,9 @@ export class RulesReplay implements AsyncDisposable {
   async #replay(storefrontId: string): Promise<void> {
     try {
       const isReplayed = await this.#pool.transaction((transaction) => replayStore(transaction, storefrontId, this.#options));
-      this.#stores[isReplayed ? 'replayed' : 'unchanged'] += 1;
+      this.figures.stores[isReplayed ? 'replayed' : 'unchanged'] += 1;
     } catch (error) {
-      this.#stores.failed += 1;
+      this.figures.stores.failed += 1;
       const fields = { ...databaseErrorFields(error), storefront_id: storefrontId, next_step: NEXT_STEP };
       this.#options.logger.warn(fields, 'evidence of a store not replayed');
     }

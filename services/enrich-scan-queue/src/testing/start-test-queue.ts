@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { readScanConfig } from '../config.ts';
 import type { EndedRun, RunResult } from '../jobs/job-runner.ts';
 import type { ClaimedJob } from '../jobs/scan-jobs.ts';
-import { RULES } from '../scan-steps.ts';
+import { RULES } from '../run-scan.ts';
 import { ScanQueue } from '../scan-queue.ts';
 
 type Run = (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;

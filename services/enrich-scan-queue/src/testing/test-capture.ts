@@ -1,4 +1,4 @@
-import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-store';
 import { createId } from '@vitrine/stores/identifiers';
 import { commitObservation } from '@vitrine/stores/commit/commit-observation';
 import { URLS } from '@vitrine/stores/testing/store-states';

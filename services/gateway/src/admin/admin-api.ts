@@ -16,7 +16,7 @@ import { gatewayServiceRoutes, type HealthReason } from './diagnostics/service-r
 import { pipelineDiagnostics, pipelineRoutes } from './diagnostics/pipeline-diagnostics.ts';
 import { createAdminApp, type AdminContext } from './http/admin-app.ts';
 import type { OpenedTraces } from '../recording/opened-traces.ts';
-import { VERSION } from '../telemetry/version.ts';
+import { VERSION } from '../telemetry/observability-config.ts';
 
 interface AdminApiOptions extends Omit<AdminContext, 'version' | 'rawRoutes'> {
   readonly startedAt: number;

@@ -1,5 +1,4 @@
-import { stringOption } from '@vitrine/command-line/command';
-import { usageError } from '@vitrine/command-line/usage-error';
+import { stringOption, usageError } from '@vitrine/command-line/command';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { z } from 'zod';
 import { readQuery } from '@vitrine/http-api/requests/query-shapes';

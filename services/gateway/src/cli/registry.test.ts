@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { COMMON_OPTIONS, type CommandOptions } from '@vitrine/command-line/command';
-import { commandHelp, synopsisOf } from '@vitrine/command-line/help-text';
+import { commandHelp, synopsisOf } from '@vitrine/command-line/run-command';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
-import { VERSION } from '../telemetry/version.ts';
+import { VERSION } from '../telemetry/observability-config.ts';
 import { gatewayCommandLine } from './registry.ts';
 
 test('--version prints the version of the gateway', async () => {

@@ -1,13 +1,12 @@
 import type { CommandLine } from '@vitrine/command-line/command';
-import { versionCommand } from '@vitrine/command-line/version-command';
-import { VERSION } from '../telemetry/version.ts';
+import { versionCommand } from '@vitrine/command-line/serve-command';
+import { VERSION } from '../telemetry/observability-config.ts';
 import { configValidate } from './config/config-validate.ts';
 import { doctor } from './config/doctor.ts';
 import { diagnostics } from './connect/diagnostics.ts';
 import { env, wrap } from './connect/sdk-commands.ts';
 import { audit } from './keys/audit.ts';
-import { keysList, keysPeppers, keysRevoke, keysRotate } from './keys/key-commands.ts';
-import { keysCreate } from './keys/keys-create.ts';
+import { keysList, keysPeppers, keysRevoke, keysRotate, keysCreate } from './keys/key-commands.ts';
 import { serve } from './serve.ts';
 import { debug, debugLast } from './traces/debug.ts';
 import { importCommand } from './import/import-command.ts';

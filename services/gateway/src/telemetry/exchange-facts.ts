@@ -32,3 +32,17 @@ function factsOf({ facts, kind, coding, chunks }: CapturedBody, wanted: 'json' |
   for (const chunk of chunks) reader.push(chunk);
   return reader.end();
 }
+
+/** Operation names of the GenAI conventions by the end of a path. */
+const OPERATIONS: readonly (readonly [RegExp, string])[] = [
+  [/\/chat\/completions$|\/messages$|\/responses$/, 'chat'],
+  [/\/embeddings$/, 'embeddings'],
+  [/\/completions$|\/complete$/, 'text_completion'],
+];
+
+/** The operation that a provider's path requests; undefined for what generates nothing (lists of models, files, counts). */
+export function genaiOperationName(path: string): string | undefined {
+  const query = path.indexOf('?');
+  const plain = query === -1 ? path : path.slice(0, query);
+  return OPERATIONS.find(([pattern]) => pattern.test(plain))?.[1];
+}

@@ -1,3 +1,4 @@
+import { readVersion } from '@vitrine/command-line/serve-command';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
 
@@ -9,3 +10,6 @@ export type GatewayOtelConfig = Readonly<z.infer<typeof otel>>;
 
 /** Telemetry of the gateway. Spec: G14.1 to G14.6. */
 export const observabilityConfig = z.strictObject({ otel: otel.prefault({}) }).prefault({});
+
+/** The running gateway's version, as `GET /` and `GET /api/health` report it. */
+export const VERSION: string = readVersion(new URL('../../package.json', import.meta.url));

@@ -1,15 +1,16 @@
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import type { RawRoute } from '@vitrine/http-api/api-app';
-import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { respondWithScrape } from '@vitrine/http-api/serve-scrape';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import type { TraceSink, BatchResult } from '@vitrine/trace-derivation/trace-sink';
 import type { AccessLog } from './access-log.ts';
 import { instrumentRequests, type InstrumentRequest, type ProxiedProviders, type TelemetryContext } from './request-telemetry.ts';
-import { instrumentedSink } from './instrumented-sink.ts';
 import { loadTelemetry } from './load-telemetry.ts';
-import type { GatewayOtelConfig } from './observability-config.ts';
+import { type GatewayOtelConfig, VERSION } from './observability-config.ts';
 import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
-import { VERSION } from './version.ts';
+import { writeErrorOf } from '@vitrine/traces/write-error';
+import { allLost } from '@vitrine/traces/write-result';
+import { genaiOperationName } from './exchange-facts.ts';
 
 /** Telemetry of the gateway; everything here does nothing when telemetry is off. */
 export type Observability = Awaited<ReturnType<typeof openObservability>>;
@@ -50,4 +51,43 @@ async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
   const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
   return loaded.startGatewayTelemetry({ config, version: VERSION, onExportError });
+}
+
+/** Writes through `sink`, and records its batches and their tokens. `store`: the name of the store that it writes to. Undefined: it publishes,
+ *  and the trace-writer records the writes. */
+function instrumentedSink(
+  sink: TraceSink,
+  store: string | undefined,
+  { spans, metrics }: Pick<TelemetryContext, 'spans' | 'metrics'>,
+): TraceSink {
+  if (store !== undefined) metrics?.declareStore(store);
+  const recordWrite = (store: string, startedAt: number, batchSize: number, failures: BatchResult['failures']) => {
+    const endedAt = performance.now();
+    metrics?.flushed(batchSize, endedAt - startedAt);
+    spans?.batchWritten({ startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });
+    for (const { operation, error_class, count } of failures) metrics?.writeFailed(count, { operation, error_class, store });
+  };
+  const record = (batchSize: number, startedAt: number, { failures, tokens = [], bodiesOmitted = 0 }: BatchResult) => {
+    if (bodiesOmitted > 0) metrics?.bodiesOmitted(bodiesOmitted);
+    if (store === undefined) metrics?.published(performance.now() - startedAt, failures);
+    else recordWrite(store, startedAt, batchSize, failures);
+    for (const { path, provider, model, input_tokens: input, output_tokens: output } of tokens) {
+      const operation = genaiOperationName(path);
+      if (operation !== undefined) metrics?.genai?.tokensUsed({ operation, provider, requestModel: model }, { input, output });
+    }
+  };
+  return {
+    write: async (batch) => {
+      const batchSize = batch.count;
+      const startedAt = performance.now();
+      try {
+        const result = await sink.write(batch);
+        record(batchSize, startedAt, result);
+        return result;
+      } catch (error) {
+        record(batchSize, startedAt, allLost(batchSize, writeErrorOf(error)));
+        throw error;
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
 import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
-import { scrapeName } from '@vitrine/telemetry/metrics/scrape-name';
+import { scrapeName } from '@vitrine/telemetry/metrics/scrape-text';
 import { readTestOtelConfig } from '../testing/read-test-otel-config.ts';
 import { GATEWAY_INSTRUMENTS, GENAI_INSTRUMENTS } from './metrics/instruments.ts';
 import type { RequestSpan, SpanEnd } from './spans/request-span.ts';

@@ -2,7 +2,7 @@ import type { Secret } from '@vitrine/config/secret';
 import { startScanner } from '@vitrine/enrich-scan-queue/app';
 import type { ScanConfig } from '@vitrine/enrich-scan-queue/config';
 import { NO_LIMITS } from '@vitrine/enrich-scan-queue/politeness/host-rate-limiter';
-import { createScanSteps } from '@vitrine/enrich-scan-queue/scan-steps';
+import { createScanSteps } from '@vitrine/enrich-scan-queue/run-scan';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
 import { startDemo } from '../demo/start-demo.ts';

@@ -1,4 +1,4 @@
-import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
+import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { readScanConfig } from '@vitrine/enrich-scan-queue/config';
@@ -10,7 +10,7 @@ import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { startStoreApi } from '@vitrine/store-api/app';
 import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
-import { urlOf } from '@vitrine/http-api/server/listen';
+import { urlOf } from '@vitrine/http-api/server/http-server';
 import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { createApiKey, KEY_PRESETS } from '@vitrine/stores/workspaces/api-keys';

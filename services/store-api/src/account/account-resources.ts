@@ -1,9 +1,8 @@
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { includedUnits } from '@vitrine/stores/default-plan-limits';
 import type { KeyUsage } from '@vitrine/stores/metering/usage-reports';
-import type { Account } from '@vitrine/stores/resources/account';
-import type { Period, UnitCounts, Usage } from '@vitrine/stores/resources/billing';
-import { dateTimeOf } from '@vitrine/stores/resources/scalars';
+import type { Account, Period, UnitCounts, Usage } from '@vitrine/stores/resources/billing';
+import { dateTimeOf } from '@vitrine/stores/resources/enumerations';
 
 /** `GET /v1/account`: all of it came with admission. */
 export function accountOf(caller: AuthenticatedKey): Account {

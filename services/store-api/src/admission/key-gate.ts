@@ -2,7 +2,7 @@ import type { Admission, AuthenticatedKey } from '@vitrine/stores/admission/admi
 import type { Scope } from '@vitrine/stores/resources/enumerations';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { rejection, type ApiRejection } from '../contract/api-exchange.ts';
+import { rejection, type ApiRejection } from '../contract/operation.ts';
 import type { AdmissionControl } from './admission-control.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;

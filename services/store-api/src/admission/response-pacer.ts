@@ -14,22 +14,18 @@ type PacedResponse = EventEmitter & { readonly closed: boolean };
 
 /** Sends responses that cost their clients nothing at a bounded rate. */
 export class ResponsePacer {
+  /** Responses that were delayed so far. */
+  delayed = 0;
   readonly #clock: () => number;
   /** Ends the wait of each response that is delayed. */
   readonly #waiting = new Set<() => void>();
   /** When the next response is due. */
   #nextAt = Number.NEGATIVE_INFINITY;
-  #delayed = 0;
   #isOpen = false;
 
   /** `clock`: milliseconds that never go back. */
   constructor(clock: () => number) {
     this.#clock = clock;
-  }
-
-  /** Responses that were delayed so far. */
-  get delayed(): number {
-    return this.#delayed;
   }
 
   /** Resolves when the response may be sent, or has no client any more. */
@@ -61,7 +57,7 @@ export class ResponsePacer {
     const dueAt = Math.max(this.#nextAt, now - (BURST - 1) * INTERVAL_MS);
     const delayMs = Math.min(Math.max(0, dueAt - now), MAX_DELAY_MS);
     this.#nextAt = Math.min(dueAt, now + MAX_DELAY_MS) + INTERVAL_MS;
-    if (delayMs > 0) this.#delayed += 1;
+    if (delayMs > 0) this.delayed += 1;
     return delayMs;
   }
 }

@@ -1,7 +1,5 @@
-import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
-import { command, switchOption } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
-import { createProgress } from '@vitrine/command-line/progress';
+import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
+import { command, switchOption, formatResult, createProgress } from '@vitrine/command-line/command';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { importCorpus, type BadLine } from '@vitrine/stores/corpus/import-corpus';

@@ -1,9 +1,6 @@
-import { command, stringOption } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
+import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
 import { allowDomain, denyDomain, readDenylist } from '@vitrine/stores/corpus/denylist';
-import { domainOf, textOption } from './command-values.ts';
-import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
+import { domainOf, textOption, OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
 
 export const denylistAdd = command({
   name: 'denylist add',

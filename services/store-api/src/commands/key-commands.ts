@@ -1,8 +1,5 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
-import { command, stringOption } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
-import { usageError } from '@vitrine/command-line/usage-error';
+import { command, stringOption, usageError, textTable, formatResult } from '@vitrine/command-line/command';
 import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { SCOPES, type Scope } from '@vitrine/stores/resources/enumerations';
@@ -17,8 +14,7 @@ import {
 } from '@vitrine/stores/workspaces/api-keys';
 import { readStoredPeppers } from '@vitrine/stores/workspaces/stored-peppers';
 import { randomBytes } from 'node:crypto';
-import { expiryOption, textOption } from './command-values.ts';
-import { OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
+import { expiryOption, textOption, OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
 
 const PRESETS = Object.keys(KEY_PRESETS).map((preset) => preset.replaceAll('_', '-'));
 const MAX_EXPIRY_MS = 3_650 * 86_400_000;

@@ -1,8 +1,5 @@
-import { command, stringOption } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
-import { readUsageByKey, reconcileUsage } from '@vitrine/stores/metering/usage-reports';
-import { readWorkspaceUsage, type WorkspaceUsage } from '@vitrine/stores/metering/workspace-usage';
+import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
+import { readUsageByKey, reconcileUsage, readWorkspaceUsage, type WorkspaceUsage } from '@vitrine/stores/metering/usage-reports';
 import { BILLING_UNITS } from '@vitrine/stores/resources/billing';
 import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
 

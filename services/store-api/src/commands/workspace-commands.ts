@@ -1,14 +1,20 @@
-import { command, stringOption } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { textTable } from '@vitrine/command-line/text-table';
-import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
+import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
 import { planSlug, type PlanSlug } from '@vitrine/stores/resources/enumerations';
 import { createLoginToken } from '@vitrine/stores/workspaces/login-links';
 import { createWorkspace, listWorkspaces, type Workspace } from '@vitrine/stores/workspaces/workspaces';
 import { randomBytes } from 'node:crypto';
-import { emailOption, textOption, timeSpanOption } from './command-values.ts';
-import { configWords, OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
+import {
+  emailOption,
+  textOption,
+  timeSpanOption,
+  configWords,
+  OUTPUT_OPTIONS,
+  secondOf,
+  withStores,
+  WORKSPACE_OPTION,
+} from './with-stores.ts';
 
 /** How long a login link can be valid. */
 const MAX_LINK_MS = 86_400_000;

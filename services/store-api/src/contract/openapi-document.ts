@@ -2,10 +2,16 @@ import { createApiDocument, jsonOf } from '@vitrine/http-api/openapi/openapi-doc
 import { errorResponse, type ErrorCode } from '@vitrine/stores/resources/error-response';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import type { ApiRoute } from './api-exchange.ts';
-import { ERROR_RULES, SERVER_STATUSES, outcomesOf } from './error-codes.ts';
-import { CONTRACT_HEADERS, idempotencyKeyHeader, ifNoneMatchHeader, requestIdHeader } from './headers.ts';
-import type { Operation } from './operation.ts';
+import type { ApiRoute, Operation } from './operation.ts';
+import {
+  ERROR_RULES,
+  SERVER_STATUSES,
+  outcomesOf,
+  CONTRACT_HEADERS,
+  idempotencyKeyHeader,
+  ifNoneMatchHeader,
+  requestIdHeader,
+} from './error-codes.ts';
 
 /** Spec: S1.9, S11.2. */
 const CONTRACT_VERSION = '1.0.0-draft';

@@ -1,6 +1,5 @@
 import { queryParameters } from '@vitrine/http-api/requests/query-shapes';
-import { account } from '@vitrine/stores/resources/account';
-import { usage } from '@vitrine/stores/resources/billing';
+import { account, usage } from '@vitrine/stores/resources/billing';
 import { apiIndex, health, versionIndex } from '@vitrine/stores/resources/discovery';
 import { enrichRequest, enrichResponse } from '@vitrine/stores/resources/enrichment';
 import { technologyKind } from '@vitrine/stores/resources/enumerations';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { Secret } from '@vitrine/config/secret';
-import { SignedCursors } from './signed-cursors.ts';
+import { signedCursors } from './signed-cursors.ts';
 
 const DAY_MS = 86_400_000;
 const [old, current] = [1, 2].map((version) => ({ version, secret: new Secret(`pepper ${version}`) }));
 const cursorsAt = (nowMs: number, list = 'candidates', peppers = [current, old].filter((one) => one !== undefined)) =>
-  new SignedCursors(peppers, list, () => nowMs);
+  signedCursors(peppers, list, () => nowMs);
 
 test('a cursor opens for its list and filter, until 24 hours later, also after its pepper was replaced', () => {
   const cursor = cursorsAt(0, 'candidates', old === undefined ? [] : [old]).seal('cnd_1', 'pending');

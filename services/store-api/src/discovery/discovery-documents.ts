@@ -1,4 +1,4 @@
-import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import type { PublicUrls } from '@vitrine/stores/profile/render-profile';
 import { SERVICE, type ApiIndex, type Health, type VersionIndex } from '@vitrine/stores/resources/discovery';
 import type { Operation } from '../contract/operation.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-store';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { denyDomain } from '@vitrine/stores/corpus/denylist';
 import { finishScanJob } from '@vitrine/stores/scans/finish-scan-job';

@@ -5,14 +5,22 @@ import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
 import type { LedgerEntry } from '@vitrine/stores/metering/charge-usage';
 import { runMetered, runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
-import type { EnrichRequest } from '@vitrine/stores/resources/enrichment';
+import type { EnrichRequest, LastAttempt } from '@vitrine/stores/resources/enrichment';
 import { queueScans, type QueuedScan } from '@vitrine/stores/scans/queue-scans';
 import type { ConcurrencyLimiter } from '../admission/concurrency-limiter.ts';
-import { rejection, type ApiRejection, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
+import { rejection, type ApiRejection, type ApiRequest, type ApiResult } from '../contract/operation.ts';
 import { enrichStores as enrichOperation } from '../contract/served-operations.ts';
 import { runMeteredRequest } from '../metering/run-metered-request.ts';
-import { domainsOf, domainsToScan, enrichInputs, entriesOf, renderEnrichment, type Finding } from './enrichment.ts';
-import { readFindings } from './read-findings.ts';
+import {
+  domainsOf,
+  domainsToScan,
+  enrichInputs,
+  entriesOf,
+  renderEnrichment,
+  type Finding,
+  type NoMatchReason,
+} from './enrichment.ts';
+import { dateTimeOf } from '@vitrine/stores/resources/enumerations';
 
 /** Spec: S6.17. */
 const NO_SECOND_SCAN_MS = 3_600_000;
@@ -82,4 +90,48 @@ function rejectionOf({ domains, refresh }: EnrichRequest, { key, plan }: Authent
 function billedOf(entries: readonly LedgerEntry[]) {
   const lookup_live = entries.filter(({ unit }) => unit === 'lookup_live').length;
   return { lookup_cached: entries.length - lookup_live, lookup_live };
+}
+
+/** Neither the text of a profile nor its size is looked at before it is sent. */
+const READ = `SELECT w.domain, s.profile, last.state, last.reason, last.finished_at, CASE
+      WHEN EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain) OR (s.moved_to IS NOT NULL AND EXISTS (
+        SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to)) THEN 'blocked'
+      WHEN s.profile IS NOT NULL THEN CASE WHEN s.last_completed_scan_at < now() - make_interval(days => $2) THEN 'stale' ELSE 'matched' END
+      WHEN s.last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
+  FROM unnest($1::text[]) AS w (domain) LEFT JOIN stores s ON s.domain = w.domain LEFT JOIN LATERAL (
+    SELECT status AS state, split_part(error, ':', 1) AS reason, finished_at FROM scan_jobs j
+    WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS last ON TRUE`;
+
+interface FindingRow {
+  readonly domain: string;
+  readonly profile: string | null;
+  readonly state: LastAttempt['state'] | null;
+  readonly reason: LastAttempt['reason'];
+  /** Milliseconds since the epoch. */
+  readonly finished_at: number;
+  readonly outcome: 'matched' | 'stale' | NoMatchReason;
+}
+
+/** What is known of domains, by one statement. A store is stale when it was last observed more than `freshnessDays` ago. */
+async function readFindings(
+  database: Queryable,
+  domains: readonly string[],
+  freshnessDays: number,
+): Promise<Map<string, Finding>> {
+  if (domains.length === 0) return new Map();
+  const rows = await database.query<FindingRow>(READ, [domains, freshnessDays], { name: 'read_findings' });
+  return new Map(rows.map((row) => [row.domain, findingOf(row)]));
+}
+
+function findingOf(row: FindingRow): Finding {
+  const { profile, outcome } = row;
+  if (outcome === 'blocked') return { match: 'no_match', reason: outcome, lastAttempt: null };
+  const lastAttempt = lastAttemptOf(row);
+  return outcome === 'matched' || outcome === 'stale'
+    ? { match: outcome, profile: profile ?? '', lastAttempt }
+    : { match: 'no_match', reason: outcome, lastAttempt };
+}
+
+function lastAttemptOf({ state, reason, finished_at }: FindingRow): LastAttempt | null {
+  return state && { state, reason, finished_at: dateTimeOf(finished_at) };
 }

@@ -6,18 +6,21 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { ResponsePacer } from '../admission/response-pacer.ts';
-import { FAULT_CODES, errorBody } from '../contract/error-codes.ts';
-import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { FAULT_CODES, errorBody, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from '../http/plain-route.ts';
 import { readBody } from '../http/read-request.ts';
 import { RequestDeadline } from '../http/request-deadline.ts';
 import { sendResponse } from '../http/send-response.ts';
-import { createSchema } from './create-schema.ts';
 import { executeGraphql, type GraphqlOptions } from './execute-graphql.ts';
-import { GRAPHQL_CODES } from './graphql-error.ts';
-import type { GraphqlPorts } from './graphql-context.ts';
+import { GRAPHQL_CODES, graphqlError, type GraphqlPorts, type GraphqlContext } from './graphql-context.ts';
 import { OPERATION_NAMES } from './operation-name.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { invariant } from '@vitrine/faults/invariant';
+import { readDateTime } from '@vitrine/http-api/requests/rfc3339';
+import { buildSchema, isObjectType, isScalarType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { MUTATION_RESOLVERS } from './mutation-resolvers.ts';
+import { QUERY_RESOLVERS } from './query-resolvers.ts';
+import { SCHEMA_TEXT } from './schema-text.ts';
 
 const JSON_TYPE = 'application/json';
 const UNAUTHORIZED =
@@ -118,4 +121,34 @@ export function serviceTokenCheck(token: Secret | undefined): (authorization: re
 /** Of one length, whatever was sent. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+type FieldResolver = GraphQLFieldResolver<unknown, GraphqlContext>;
+
+/** The schema of `/graphql` with its resolvers. */
+export function createSchema(): GraphQLSchema {
+  const schema = buildSchema(SCHEMA_TEXT);
+  const resolvers = { ...QUERY_RESOLVERS, ...MUTATION_RESOLVERS } as unknown;
+  for (const [typeName, fields] of Object.entries(resolvers as Record<string, Record<string, FieldResolver>>)) {
+    const type = schema.getType(typeName);
+    invariant(isObjectType(type), `${typeName} is a type of the schema`);
+    for (const [name, resolve] of Object.entries(fields)) {
+      const field = type.getFields()[name];
+      invariant(field !== undefined, `${typeName}.${name} is a field of the schema`);
+      field.resolve = resolve as GraphQLFieldResolver<unknown, unknown>;
+    }
+  }
+  const dateTime = schema.getType('DateTime');
+  invariant(isScalarType(dateTime), 'DateTime is a scalar of the schema');
+  dateTime.coerceOutputValue = (ms) => new Date(Number(ms)).toISOString();
+  dateTime.coerceInputValue = readTime;
+  return schema;
+}
+
+/** Milliseconds since the epoch. */
+function readTime(value: unknown): number {
+  const moment = typeof value === 'string' ? readDateTime(value) : undefined;
+  if (moment === undefined)
+    throw graphqlError('invalid_request', 'a DateTime must be a date-time of RFC 3339, such as 2026-01-31T10:00:00Z');
+  return moment.ms;
 }

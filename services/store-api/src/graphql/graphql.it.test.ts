@@ -6,7 +6,7 @@ import { URLS } from '@vitrine/stores/testing/store-states';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { randomBytes } from 'node:crypto';
-import { createSchema } from './create-schema.ts';
+import { createSchema } from './graphql-route.ts';
 import { executeGraphql } from './execute-graphql.ts';
 import { startTestStoreApi, type TestStoreApi } from '../testing/start-test-store-api.ts';
 

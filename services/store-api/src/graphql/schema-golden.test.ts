@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { goldenText } from '@vitrine/testkit/golden-text';
 import { printSchema } from 'graphql';
 import { CANDIDATE_FILTERS } from '@vitrine/stores/evidence/candidates';
-import { createSchema } from './create-schema.ts';
+import { createSchema } from './graphql-route.ts';
 import { ROOT_FIELDS } from './operation-name.ts';
 
 /** What clients of `/graphql` are generated from. */

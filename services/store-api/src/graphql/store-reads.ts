@@ -1,5 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/public-urls';
+import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/render-profile';
 
 /** Types of the schema, as rows are mapped to them. Times are milliseconds since the epoch. */
 export interface TechnologyNode {

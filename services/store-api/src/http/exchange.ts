@@ -1,16 +1,14 @@
 import { NO_QUERY, parseSearch, readQuery } from '@vitrine/http-api/requests/query-shapes';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
-import { ERROR_RULES, errorBody } from '../contract/error-codes.ts';
-import { REQUEST_ID_HEADER } from '../contract/headers.ts';
-import type { Operation } from '../contract/operation.ts';
+import { rejection, type ApiRejection, type ApiResult, type ApiRoute, type Operation } from '../contract/operation.ts';
+import { ERROR_RULES, errorBody, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
 import type { AdmissionControl } from '../admission/admission-control.ts';
 import { KeyGate } from '../admission/key-gate.ts';
 import { rateHeaders, sendResponse } from './send-response.ts';
 import { readBody, readIdempotencyKey } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
-import { rejectionOfError } from './reject-error.ts';
+import { rejectionOfError } from './envelope-rejections.ts';
 import type { RequestEvents } from './request-events.ts';
 
 /** A response waits for its slot to be freed, so that a client that sends the next request finds it free; not for a database that hangs. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Fault } from '@vitrine/faults/fault';
 import { tooLate } from './request-deadline.ts';
-import { rejectionOfError } from './reject-error.ts';
+import { rejectionOfError } from './envelope-rejections.ts';
 
 const withCode = (code: string) => Object.assign(new Error('of the database'), { code });
 

@@ -1,5 +1,5 @@
-import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import Negotiator from 'negotiator';
+import { drainRequest } from '@vitrine/http-api/connections/send-rejection';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';

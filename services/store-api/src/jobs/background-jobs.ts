@@ -7,8 +7,12 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { RETENTION_INSTRUMENTS, StoreRetention } from '@vitrine/stores/retention/store-retention';
 import { SCAN_TOPICS } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
+import type { ServiceMetrics } from '@vitrine/telemetry/metrics/instrument';
 import type { StoreApiConfig } from '../config.ts';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+import { importVocabulary } from '@vitrine/stores/import-vocabulary';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const CLIENT_ID = 'vitrine-store-api';
 /** The relay's transaction, its backlog, and retention. */
@@ -48,5 +52,24 @@ export class BackgroundJobs implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#relay?.[Symbol.asyncDispose](), this.#retention[Symbol.asyncDispose]()]);
     await Promise.all(this.#publishers.map((publisher) => publisher[Symbol.asyncDispose]()));
+  }
+}
+
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
+
+/** Writes the vocabulary of this version to the database once, when it can be reached and has its tables. The store API is its only writer:
+ *  observations of technologies that are missing there fail and are tried again. Resolves when that is done or the signal is aborted. */
+export async function writeVocabulary(pool: PostgresPool, logger: Logger, signal: AbortSignal): Promise<void> {
+  for (let delayMs = FIRST_RETRY_MS; !signal.aborted; delayMs = Math.min(2 * delayMs, MAX_RETRY_MS)) {
+    try {
+      const changed = await importVocabulary(pool, VOCABULARY);
+      if (changed > 0) logger.info({ technologies: VOCABULARY.length, changed }, 'vocabulary written');
+      return;
+    } catch (error) {
+      // The probe says at a higher level that the database is away.
+      logger.debug({ ...databaseErrorFields(error) }, 'vocabulary not written; retrying');
+    }
+    await wait(delayMs, undefined, { signal }).catch(() => {});
   }
 }

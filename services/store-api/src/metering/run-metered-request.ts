@@ -6,9 +6,9 @@ import { allowanceOf } from '@vitrine/stores/default-plan-limits';
 import { requestFingerprint, type NewResponse } from '@vitrine/stores/metering/idempotency';
 import type { MeteredOutcome, MeteredRequest, MeteredResult, MeteredWork } from '@vitrine/stores/metering/run-metered';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
-import { dateTimeOf } from '@vitrine/stores/resources/scalars';
+import { dateTimeOf } from '@vitrine/stores/resources/enumerations';
 import { randomBytes } from 'node:crypto';
-import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/api-exchange.ts';
+import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/operation.ts';
 
 const CONFLICT = 'Idempotency-Key was used in the last 24 hours for another operation or input.';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Fault } from '@vitrine/faults/fault';
-import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
+import { unparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { createLogger } from '@vitrine/telemetry/logger';
 import type { ServedRequest } from '../http/request-events.ts';
 import { RequestLog } from './request-log.ts';
@@ -60,7 +60,7 @@ test('in no second requests without a key write more than 20 lines, wherever it 
 
 test('requests without a key write at most 20 lines in a second in which every bound and every reason not to parse has its own', () => {
   const { lines, logger, log } = setUp();
-  using unparsed = new UnparsedLog(logger, (path) => path);
+  using unparsed = unparsedLog(logger, (path) => path);
   for (const reason of ['connect_method', 'malformed_request', 'header_overflow', 'request_timeout'] as const)
     unparsed.add({
       reason,

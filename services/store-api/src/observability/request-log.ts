@@ -17,6 +17,8 @@ const OVERLOAD_INTERVAL_MS = 10_000;
 
 /** The log lines of requests. Those that no key is known of are bounded, whoever sends them. */
 export class RequestLog implements Disposable {
+  /** Lines of unauthenticated requests that were not written. */
+  suppressed = 0;
   readonly #logger: Logger;
   readonly #logsAccess: boolean;
   readonly #clock: () => number;
@@ -24,7 +26,6 @@ export class RequestLog implements Disposable {
   /** When each of the last lines was written, in a circle. */
   readonly #writtenAt = Array.from({ length: ANONYMOUS_LINES }, () => Number.NEGATIVE_INFINITY);
   #oldest = 0;
-  #suppressed = 0;
 
   /** `clock`: milliseconds that never go back. */
   constructor(logger: Logger, logsAccess: boolean, clock: () => number) {
@@ -32,11 +33,6 @@ export class RequestLog implements Disposable {
     this.#logsAccess = logsAccess;
     this.#clock = clock;
     this.#overloads = new LogThrottle(OVERLOAD_INTERVAL_MS, (request, count) => this.#writeOverload(request, count), { clock });
-  }
-
-  /** Lines of unauthenticated requests that were not written. */
-  get suppressed(): number {
-    return this.#suppressed;
   }
 
   add(request: ServedRequest): void {
@@ -53,7 +49,7 @@ export class RequestLog implements Disposable {
 
   #write(request: ServedRequest, write: (fields: object) => void): void {
     if (request.keyId !== undefined || this.#takeLine()) write(fieldsOf(request));
-    else this.#suppressed += 1;
+    else this.suppressed += 1;
   }
 
   #takeLine(): boolean {

@@ -11,13 +11,53 @@ import type { AdmissionControl } from '../admission/admission-control.ts';
 import { REJECTION_REASONS } from '../admission/key-gate.ts';
 import type { CountedOperation } from '../http/plain-route.ts';
 import type { RequestEvents, ServedRequest } from '../http/request-events.ts';
-import { VERSION } from '../version.ts';
-import { ADMISSION_INSTRUMENTS, BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS } from './instruments.ts';
+import { VERSION } from '../config.ts';
+import { ADMISSION_INSTRUMENTS, BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS, REQUEST_INSTRUMENTS } from './instruments.ts';
 import { boundOf, OVERLOAD_BOUNDS, RequestLog } from './request-log.ts';
-import { RequestSeries } from './request-series.ts';
 import type { Tracer } from '@opentelemetry/api';
 import type { SpanIds } from '@vitrine/telemetry/active-span';
 import { ServerSpan } from '@vitrine/telemetry/spans/server-span';
+import { DurationSeries } from '@vitrine/telemetry/metrics/duration-series';
+import type { MetricAttributes, ServiceMetrics } from '@vitrine/telemetry/metrics/instrument';
+import { counterData, histogramData } from '@vitrine/telemetry/metrics/metric-data';
+import { SeriesTable } from '@vitrine/telemetry/metrics/series-table';
+
+/** Operations, statuses and codes are a fixed vocabulary; this is far above their number. */
+const CAPACITY = 2_048;
+
+/** Counts requests and their durations. */
+class RequestSeries {
+  readonly #counts: SeriesTable<{ attributes: MetricAttributes; startedAt: number; value: number }>;
+  readonly #durations = new Map<string, DurationSeries>();
+  readonly #startedAt = Date.now();
+
+  constructor(metrics: ServiceMetrics, operations: readonly CountedOperation[]) {
+    const startedAt = this.#startedAt;
+    const make = (attributes: MetricAttributes) => ({ attributes, startedAt, value: 0 });
+    this.#counts = new SeriesTable({ capacity: CAPACITY, collapsible: ['status', 'code'], make });
+    for (const { operationId, outcomes } of operations)
+      for (const { status, code } of outcomes) this.#seriesOf(operationId, status, code);
+    metrics.addSource((now) => [
+      counterData(REQUEST_INSTRUMENTS.requests, [...this.#counts.series()], now),
+      histogramData(REQUEST_INSTRUMENTS.duration, [...this.#durations.values()], now),
+    ]);
+  }
+
+  record(operation: string, status: number, code: string, seconds: number, ids: SpanIds | undefined): void {
+    this.#seriesOf(operation, status, code).value += 1;
+    let duration = this.#durations.get(operation);
+    if (duration === undefined) {
+      duration = new DurationSeries({ operation }, REQUEST_INSTRUMENTS.duration.buckets, this.#startedAt);
+      this.#durations.set(operation, duration);
+    }
+    duration.record(seconds, ids, Date.now());
+  }
+
+  #seriesOf(operation: string, status: number, code: string) {
+    const key = [operation, status, code] as const;
+    return this.#counts.get(key) ?? this.#counts.add(key, { operation, status, code });
+  }
+}
 
 /** Logs, metrics and spans of requests; the latter two do nothing when telemetry is off. */
 export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents {

@@ -1,7 +1,7 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import { findTechnology } from '@vitrine/registry/vocabulary';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
-import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import type { PublicUrls } from '@vitrine/stores/profile/render-profile';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/operation.ts';
 import type { PlainExchange, PlainRoute } from '../http/plain-route.ts';

@@ -3,7 +3,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
-import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/api-exchange.ts';
+import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/operation.ts';
 import { errorBody } from '../contract/error-codes.ts';
 import { getStore } from '../contract/served-operations.ts';
 import { runMeteredRequest } from '../metering/run-metered-request.ts';

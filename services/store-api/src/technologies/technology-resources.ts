@@ -1,11 +1,10 @@
 import { selectBy, type FilterRules } from '@vitrine/http-api/requests/query-shapes';
 import type { Technology } from '@vitrine/registry/technology';
 import { findTechnology, VOCABULARY } from '@vitrine/registry/vocabulary';
-import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/public-urls';
+import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/render-profile';
 import type { TechnologyResource } from '@vitrine/stores/resources/store';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
-import { rejection, respondJson, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
-import type { QueryOf } from '../contract/operation.ts';
+import { rejection, respondJson, type ApiRequest, type ApiResult, type QueryOf } from '../contract/operation.ts';
 import type { listTechnologies as operation } from '../contract/served-operations.ts';
 import type { SignedCursors } from '../cursors/signed-cursors.ts';
 

@@ -1,5 +1,5 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-store';
 import { renderProfile } from '@vitrine/stores/profile/render-profile';
 import { storeState, T0, URLS } from '@vitrine/stores/testing/store-states';
 

@@ -21,8 +21,7 @@ import { URLS } from '@vitrine/stores/testing/store-states';
 import { randomBytes } from 'node:crypto';
 import { startStoreApi } from '../app.ts';
 import { readStoreApiConfig } from '../config.ts';
-import { SERVER_STATUSES } from '../contract/error-codes.ts';
-import { REQUEST_ID, REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { SERVER_STATUSES, REQUEST_ID, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
 
 /** A store API in this process on any free port, over a database of its own, with the rights of its role. */
 export interface TestStoreApi extends AsyncDisposable {

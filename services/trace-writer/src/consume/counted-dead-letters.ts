@@ -1,7 +1,7 @@
 import type { KafkaRecord } from '@vitrine/kafka/kafka-record';
 import type { PublishResult, RecordPublisher } from '@vitrine/kafka/publish/publish-result';
 import { FAILURE_CLASSES, type FailureClass } from '@vitrine/traces/record-writer';
-import { DECODE_ERRORS } from './decode-records.ts';
+import { DECODE_ERRORS } from './record-handler.ts';
 
 /** The reasons that are counted apart; every other is `unknown`. */
 const DEAD_LETTER_REASONS = [...DECODE_ERRORS, ...FAILURE_CLASSES] as const;
@@ -16,22 +16,13 @@ export interface LastStoreDrop {
 
 /** Publishes dead letters, and counts those that were published by reason. */
 export class CountedDeadLetters implements RecordPublisher {
+  readonly counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
+  /** Of the dead letters that the store refused. */
+  lastStoreDrop: LastStoreDrop | undefined;
   readonly #publisher: RecordPublisher;
-  readonly #counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
-
-  #lastStoreDrop: LastStoreDrop | undefined;
 
   constructor(publisher: RecordPublisher) {
     this.#publisher = publisher;
-  }
-
-  get counts(): ReadonlyMap<DeadLetterReason, number> {
-    return this.#counts;
-  }
-
-  /** Of the dead letters that the store refused. */
-  get lastStoreDrop(): LastStoreDrop | undefined {
-    return this.#lastStoreDrop;
   }
 
   async publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
@@ -39,9 +30,9 @@ export class CountedDeadLetters implements RecordPublisher {
     for (const [at, { headers }] of records.entries()) {
       if (results[at] !== 'published') continue;
       const reason = DEAD_LETTER_REASONS.find((known) => known === headers?.['dead-letter-error-class']) ?? 'unknown';
-      this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+      this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
       const errorClass = FAILURE_CLASSES.find((known) => known === reason);
-      if (errorClass !== undefined) this.#lastStoreDrop = { at: Date.now(), errorClass };
+      if (errorClass !== undefined) this.lastStoreDrop = { at: Date.now(), errorClass };
     }
     return results;
   }

@@ -1,9 +1,11 @@
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
-import type { HandlerResult, RecordHandler, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
+import type { HandlerResult, RecordHandler, RejectedRecord, ConsumedRecord } from '@vitrine/kafka/consume/consumed-record';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { isFailure, type RecordFailure, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { decodeRecords } from './decode-records.ts';
+import { isFault } from '@vitrine/faults/fault';
+import { TOPIC_CHECK_HEADER } from '@vitrine/traces/topic-check';
+import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 
 /** Classes of SQLSTATEs that no record causes: the transaction cannot be written here (a read-only standby), tables or rights are missing,
  *  the disk is full, the server is stopping or damaged (PostgreSQL, Appendix A). */
@@ -71,4 +73,41 @@ function isTemporary({ error_class: errorClass, error }: Pick<RecordFailure, 'er
 /** An error of the writer as the failure of one record. */
 function failureOf(error: unknown): RecordFailure {
   return { operation: 'write_trace', error_class: classifyPostgresError(error), error: writeErrorOf(error) };
+}
+
+/** A topic's limit is 1 MiB unless an operator raised it; decoding takes memory of about four times a record's size. */
+const MAX_RECORD_BYTES = 16_777_216;
+
+/** Why a record is in the dead letter topic, beside the class of a failed write. */
+export const DECODE_ERRORS = ['malformed_record', 'unknown_record_version', 'record_too_large'] as const;
+
+interface DecodedRecords {
+  readonly traces: readonly TraceRecord[];
+  /** What each trace was read from. */
+  readonly sources: readonly ConsumedRecord[];
+  readonly rejected: readonly RejectedRecord[];
+}
+
+/** Decodes records; nothing is derived again. Checks of the topic are left out: they carry nothing. */
+export function decodeRecords(records: readonly ConsumedRecord[]): DecodedRecords {
+  const traces: TraceRecord[] = [];
+  const sources: ConsumedRecord[] = [];
+  const rejected: RejectedRecord[] = [];
+  for (const record of records) {
+    const { value } = record;
+    if (value === null && record.headers[TOPIC_CHECK_HEADER] !== undefined) continue;
+    try {
+      if (value !== null && value.length > MAX_RECORD_BYTES) {
+        const reason = `the record has ${value.length} bytes; at most ${MAX_RECORD_BYTES} are read`;
+        rejected.push({ record, errorClass: 'record_too_large', reason });
+        continue;
+      }
+      traces.push(decodeTraceRecord(value ?? new Uint8Array()));
+      sources.push(record);
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      rejected.push({ record, errorClass: error.code, reason: error.say });
+    }
+  }
+  return { traces, sources, rejected };
 }

@@ -3,15 +3,14 @@ import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
-import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
+import { counter, gauge, type Recorders } from '@vitrine/telemetry/metrics/instrument';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { WriteFallbacks } from '@vitrine/trace-store-postgres/postgres-trace-writer';
 import { recordWriteSpan, WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 import type { WrittenBatch } from '../consume/record-handler.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config.ts';
 
 const STORE = 'postgres';
 

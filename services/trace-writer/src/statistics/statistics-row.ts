@@ -66,21 +66,17 @@ export class StatisticsRow implements AsyncDisposable {
 
 /** Reads once a minute for how many days ahead partitions exist. */
 export class PartitionsAheadReader implements Disposable {
+  /** Days; undefined before the first read and while the database is away. */
+  partitionsAhead: number | undefined;
   readonly #timer: NodeJS.Timeout;
-  #partitionsAhead: number | undefined;
 
   constructor(database: Queryable) {
     const read = async () => {
-      this.#partitionsAhead = await readPartitionsAhead(database).catch(() => undefined);
+      this.partitionsAhead = await readPartitionsAhead(database).catch(() => undefined);
     };
     this.#timer = setInterval(() => void read(), READ_PARTITIONS_INTERVAL_MS);
     this.#timer.unref();
     void read();
-  }
-
-  /** Days; undefined before the first read and while the database is away. */
-  get partitionsAhead(): number | undefined {
-    return this.#partitionsAhead;
   }
 
   [Symbol.dispose](): void {

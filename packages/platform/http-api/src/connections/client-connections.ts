@@ -2,9 +2,8 @@ import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RejectionFormat, Rejection } from '../rejection.ts';
-import { ClientResponse } from './client-response.ts';
+import { ClientResponse, sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
-import { sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 
 /** How long a client may take to close a connection after a final response. One that is cut at once may never read it (RFC 9112, 9.6). */
 const LINGER_MS = 2_000;

@@ -13,34 +13,29 @@ const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
   connect_method: 'set the base URL of the client to this server; it is no forward proxy',
 };
 
-/** Logs requests that could not be parsed: of each reason the first at once, then every ten seconds the latest with their number. */
-export class UnparsedLog implements Disposable {
-  readonly #throttle: LogThrottle<RefusedMessage>;
-
-  /** `redact`: redacts a path beyond what `redactPath` does. */
-  constructor(logger: Logger, redact: (path: string) => string) {
-    this.#throttle = new LogThrottle(INTERVAL_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
-      logger.info(
-        {
-          reason,
-          status: rejection.status,
-          count,
-          method: line?.method,
-          path: line && redact(redactPath(line.target).text),
-          remote_address: remoteAddress,
-          correlation_id: correlationId,
-          next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,
-        },
-        'requests could not be parsed',
-      ),
+/** Logs requests that could not be parsed: of each reason the first at once, then every ten seconds the latest with their number. `redact`: redacts a
+ *  path beyond what `redactPath` does. */
+export function unparsedLog(
+  logger: Logger,
+  redact: (path: string) => string,
+): Disposable & { readonly add: (refused: RefusedMessage) => void } {
+  const write = ({ reason, rejection, correlationId, remoteAddress, line }: RefusedMessage, count: number) =>
+    logger.info(
+      {
+        reason,
+        status: rejection.status,
+        count,
+        method: line?.method,
+        path: line && redact(redactPath(line.target).text),
+        remote_address: remoteAddress,
+        correlation_id: correlationId,
+        next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,
+      },
+      'requests could not be parsed',
     );
-  }
-
-  add(refused: RefusedMessage): void {
-    this.#throttle.add(refused.reason, refused);
-  }
-
-  [Symbol.dispose](): void {
-    this.#throttle[Symbol.dispose]();
-  }
+  const throttle = new LogThrottle(INTERVAL_MS, write);
+  return {
+    add: (refused) => throttle.add(refused.reason, refused),
+    [Symbol.dispose]: () => throttle[Symbol.dispose](),
+  };
 }

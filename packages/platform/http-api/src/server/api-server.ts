@@ -2,13 +2,11 @@ import { runShutdownStep } from '@vitrine/lifecycle/shutdown-steps';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';
-import { drainRequest } from '../connections/drain-request.ts';
+import { drainRequest, sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
 import type { ClientConnections } from '../connections/client-connections.ts';
-import { sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
-import { UnparsedLog } from '../connections/unparsed-log.ts';
+import { unparsedLog } from '../connections/unparsed-log.ts';
 import { plainRejections, type Rejection } from '../rejection.ts';
-import { createHttpServer, stopServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
-import { listen, type ListenAt } from './listen.ts';
+import { createHttpServer, stopServer, type HttpServer, type HttpServerOptions, listen, type ListenAt } from './http-server.ts';
 import { requestError } from './request-error.ts';
 
 const NEXT_STEP = 'requests were cut, see docs/failure-modes.md#a-shutdown-step-that-fails';
@@ -36,7 +34,7 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
   const { logger } = options;
   const created = createApiServer(app, options);
   const { server, connections } = created;
-  const unparsed = new UnparsedLog(logger, (path) => scrub(path).text);
+  const unparsed = unparsedLog(logger, (path) => scrub(path).text);
   connections.onRefused = (refused) => unparsed.add(refused);
   const url = await listen(server, options);
   return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseEndpoint } from './otlp-endpoint.ts';
+import type { NamedVariable } from '@vitrine/config/read-config';
 
 /** Every service serves its probes there. */
 const PROBE_PATHS = ['/livez', '/readyz'];
@@ -59,20 +60,78 @@ function scrapePath(servedPaths: readonly string[]) {
     });
 }
 
-/** What a configuration enables. */
-interface TelemetryParts {
-  readonly spans: boolean;
-  /** Metrics pushed over OTLP. */
-  readonly push: boolean;
-  readonly scrape: boolean;
-}
-
-/** Which parts of telemetry run; undefined when none does, so that nothing of it has to be loaded. */
-export function telemetryParts(config: OtelConfig): TelemetryParts | undefined {
+/** The enabled parts of telemetry; undefined when none is, so that nothing has to be loaded. `push`: metrics over OTLP. */
+export function telemetryParts(config: OtelConfig) {
   const parts = {
     spans: config.enabled && config.traces_enabled,
     push: config.enabled && config.metrics_enabled,
     scrape: config.prometheus_enabled,
   };
   return parts.spans || parts.push || parts.scrape ? parts : undefined;
+}
+
+/** What a variable sets, by field of `observability.otel`; undefined for a text that it does not take. */
+type Read = (text: string) => Readonly<Record<string, string>> | undefined;
+
+const BOOLEAN = 'true or false';
+
+/** Where a service's configuration has the keys of `otelConfig`. */
+const SECTION = 'observability.otel';
+
+/** The variables of OpenTelemetry and of the scrape, for `readConfig`. They override YAML. A service's own variables override those of OpenTelemetry,
+ *  which platforms set for all programs. `<prefix>PROMETHEUS_*` override both, and `OTEL_SDK_DISABLED` switches everything off. `prefix`: of the
+ *  service's variables, such as `SVC_`. Spec: G14.4, G14.7 to G14.10. */
+export function otelVariables(prefix: string): NamedVariable[] {
+  return [
+    named('OTEL_EXPORTER_OTLP_ENDPOINT', 'an address', (text) => ({ endpoint: text, enabled: 'true' })),
+    named('OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc, http/protobuf or http/json', (text) => ({ protocol: text })),
+    named('OTEL_EXPORTER_OTLP_INSECURE', BOOLEAN, toBoolean('insecure')),
+    named('OTEL_SERVICE_NAME', 'a name', (text) => ({ service_name: text })),
+    named('OTEL_TRACES_EXPORTER', 'otlp or none', readTracesExporter),
+    named('OTEL_METRICS_EXPORTER', 'otlp, prometheus, both, or none', readMetricsExporter),
+    named('OTEL_TRACES_SAMPLER_ARG', 'a number', (text) => ({ sampling_ratio: text })),
+    named('OTEL_EXPORTER_OTLP_TIMEOUT', 'milliseconds', (text) => ({ export_timeout_ms: text })),
+    named('OTEL_METRIC_EXPORT_INTERVAL', 'milliseconds', (text) => ({ metric_export_interval_ms: text })),
+    named(`${prefix}PROMETHEUS_ENABLED`, BOOLEAN, toBoolean('prometheus_enabled'), true),
+    named(`${prefix}PROMETHEUS_PATH`, 'a path', (text) => ({ prometheus_path: text }), true),
+    named('OTEL_SDK_DISABLED', BOOLEAN, readDisabled, true),
+  ];
+}
+
+/** A variable that sets fields of the section. `wins`: whether it has precedence over the service's own variable for the same field. */
+function named(name: string, expects: string, read: Read, wins = false): NamedVariable {
+  const sets = (text: string) => {
+    const fields = read(text);
+    return fields && Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${SECTION}.${field}`, value]));
+  };
+  return { name, wins, expects, sets };
+}
+
+function toBoolean(field: string): Read {
+  return (text) => {
+    const value = text.toLowerCase();
+    return value === 'true' || value === 'false' ? { [field]: value } : undefined;
+  };
+}
+
+function readTracesExporter(text: string): ReturnType<Read> {
+  if (text === 'otlp') return { traces_enabled: 'true' };
+  return text === 'none' ? { traces_enabled: 'false' } : undefined;
+}
+
+/** `none` disables the push and not the scrape, which depends on `prometheus_enabled` alone. */
+function readMetricsExporter(text: string): ReturnType<Read> {
+  const names = text.split(',').map((name) => name.trim());
+  if (text === 'none') return { metrics_enabled: 'false' };
+  if (!names.every((name) => name === 'otlp' || name === 'prometheus')) return undefined;
+  return {
+    metrics_enabled: String(names.includes('otlp')),
+    ...(names.includes('prometheus') ? { prometheus_enabled: 'true' } : {}),
+  };
+}
+
+function readDisabled(text: string): ReturnType<Read> {
+  const value = text.toLowerCase();
+  if (value === 'true') return { enabled: 'false', prometheus_enabled: 'false' };
+  return value === 'false' ? {} : undefined;
 }

@@ -1,14 +1,3 @@
-/** A collector's address as it is configured. */
-export interface Endpoint {
-  /** Undefined when only host and port were given. */
-  readonly scheme: 'http' | 'https' | undefined;
-  /** With its port when there is one. */
-  readonly host: string;
-  readonly hasPort: boolean;
-  /** Without its last slash; '' for none. */
-  readonly path: string;
-}
-
 /** The settings that an address is made of. */
 interface EndpointSettings {
   readonly endpoint?: string | undefined;
@@ -18,21 +7,21 @@ interface EndpointSettings {
 
 const URL_LIKE = /^(?:(https?):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?((?:\/[A-Za-z0-9._~%-]*)*)$/;
 
-/** Reads `host`, `host:port` or a URL without credentials, query and fragment; undefined for anything else. */
-export function parseEndpoint(text: string): Endpoint | undefined {
+/** Reads `host`, `host:port` or a URL without credentials, query and fragment; undefined for anything else. The host includes the port. The
+ *  path has no trailing slash. */
+export function parseEndpoint(text: string) {
   const [, scheme, host, port, path = ''] = URL_LIKE.exec(text) ?? [];
   if (host === undefined || Number(port ?? 1) > 65_535 || Number(port ?? 1) === 0) return undefined;
   return {
-    scheme: scheme === 'http' || scheme === 'https' ? scheme : undefined,
+    scheme,
     host: port === undefined ? host : `${host}:${port}`,
     hasPort: port !== undefined,
     path: path.replace(/(?<!\/)\/+$/, ''),
   };
 }
 
-/** The address to export to, as a URL: its scheme has precedence over `insecure`; a missing port is the protocol's, unless a URL was given
- *  for HTTP.
- *  Signal paths are appended for HTTP. Spec: G14.1, G14.11. */
+/** The address to export to, as a URL. Its scheme has precedence over `insecure`. A missing port is the protocol's, unless a URL was given
+ *  for HTTP. Signal paths are appended for HTTP. Spec: G14.1, G14.11. */
 export function exportUrl(
   { endpoint = 'localhost', protocol, insecure }: EndpointSettings,
   signal: 'traces' | 'metrics',

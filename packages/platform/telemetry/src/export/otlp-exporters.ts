@@ -2,12 +2,13 @@ import { OTLPMetricExporterBase } from '@opentelemetry/exporter-metrics-otlp-htt
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
 import { MetricsExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import type { SpanExporter, ReadableSpan } from '@opentelemetry/sdk-trace';
 import { MAX_EXPORTS_AT_ONCE } from '../spans/bounded-span-processor.ts';
 import { withExemplars } from '../metrics/exemplar-serializers.ts';
 import type { OtelConfig } from '../config/otel-config.ts';
 import { exportUrl } from '../config/otlp-endpoint.ts';
-import { scrubbingExporter } from './scrubbing-exporter.ts';
+import type { Attributes, SpanContext, SpanStatus } from '@opentelemetry/api';
+import { scrub } from '@vitrine/privacy/scrub';
 
 // Headers, certificates and compression are not the specification's; the exporters take them from OTEL_EXPORTER_OTLP_HEADERS,
 // _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is configured.
@@ -57,4 +58,58 @@ export async function createMetricExporter(config: OtelConfig): Promise<PushMetr
       undefined,
     ),
   );
+}
+
+/** `exporter`, with credentials removed from the name, attributes, status and trace state of every span. Spans of this project have no
+ *  events and no links. Spec: G13.1. */
+function scrubbingExporter(exporter: SpanExporter): SpanExporter {
+  return {
+    export: (spans, callback) => exporter.export(spans.map(scrubSpan), callback),
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+function scrubSpan(span: ReadableSpan): ReadableSpan {
+  const { kind, parentSpanContext, startTime, endTime, duration, links, events, ended, resource, instrumentationScope } = span;
+  const { droppedAttributesCount, droppedEventsCount, droppedLinksCount } = span;
+  const context = scrubContext(span.spanContext());
+  return {
+    name: scrub(span.name).text,
+    kind,
+    spanContext: () => context,
+    ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
+    startTime,
+    endTime,
+    status: scrubStatus(span.status),
+    attributes: scrubAttributes(span.attributes),
+    links,
+    events,
+    duration,
+    ended,
+    resource,
+    instrumentationScope,
+    droppedAttributesCount,
+    droppedEventsCount,
+    droppedLinksCount,
+  };
+}
+
+/** A trace state is a client's text. One that holds a credential is left out as a whole. */
+function scrubContext(context: SpanContext): SpanContext {
+  const { traceState, ...rest } = context;
+  return traceState === undefined || scrub(traceState.serialize()).count === 0 ? context : rest;
+}
+
+function scrubStatus(status: SpanStatus): SpanStatus {
+  return status.message === undefined ? status : { ...status, message: scrub(status.message).text };
+}
+
+function scrubAttributes(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, scrubValue(value)]));
+}
+
+function scrubValue(value: unknown): unknown {
+  if (typeof value === 'string') return scrub(value).text;
+  return Array.isArray(value) ? value.map(scrubValue) : value;
 }

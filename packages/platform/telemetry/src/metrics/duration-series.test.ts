@@ -1,10 +1,9 @@
+import fc from 'fast-check';
 import { expect, test } from '@jest/globals';
 import { MeterProvider, type Histogram } from '@opentelemetry/sdk-metrics';
-import fc from 'fast-check';
 import { ORDERS_REQUESTS } from '../testing/orders-service.ts';
 import { DurationSeries } from './duration-series.ts';
-import { histogramData, MetricSources } from './metric-data.ts';
-import { ScrapeReader } from './scrape-reader.ts';
+import { histogramData, metricSources, ScrapeReader } from './metric-data.ts';
 
 const NAME = ORDERS_REQUESTS.duration.name;
 const BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -12,7 +11,7 @@ const BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 /** What both say of the same requests: ours, and the SDK's histogram. */
 async function both(seconds: readonly number[]): Promise<readonly (Histogram | undefined)[]> {
   const ours = new DurationSeries({}, BOUNDS, 0);
-  const sources = new MetricSources({ name: 'ours' }, () => 0);
+  const sources = metricSources({ name: 'ours' }, () => 0);
   sources.add((now) => [histogramData(ORDERS_REQUESTS.duration, [ours], now)]);
   const reader = new ScrapeReader(100, sources);
   const meter = new MeterProvider({ readers: [reader] }).getMeter('stock');

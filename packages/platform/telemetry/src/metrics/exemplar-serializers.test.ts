@@ -3,9 +3,8 @@ import { emptyResource } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { createOrdersMetrics } from '../testing/orders-service.ts';
 import { withExemplars } from './exemplar-serializers.ts';
-import { MetricSources } from './metric-data.ts';
-import { ScrapeReader } from './scrape-reader.ts';
-import { ServiceMetrics } from './service-metrics.ts';
+import { metricSources, ScrapeReader } from './metric-data.ts';
+import { ServiceMetrics } from './instrument.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -19,7 +18,7 @@ interface Point {
 function setUp() {
   const time = { now: Date.now() };
   const clock = () => time.now;
-  const sources = new MetricSources({ name: 'ours' }, clock);
+  const sources = metricSources({ name: 'ours' }, clock);
   const reader = new ScrapeReader(1_000, sources);
   const meter = new MeterProvider({ readers: [reader], resource: emptyResource() }).getMeter('ours');
   const metrics = createOrdersMetrics(new ServiceMetrics(meter, (read) => sources.add(read)), clock);

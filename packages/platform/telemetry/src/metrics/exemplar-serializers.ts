@@ -29,34 +29,31 @@ export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer 
     serializeRequest: (collected) => {
       const metrics = withoutFutureStarts(collected);
       const bytes = stock.serializeRequest(metrics);
-      const found = newExemplars(metrics, last);
-      if (bytes === undefined || found.isEmpty) return bytes;
-      last = found.newest;
-      return insert(bytes, found.byMetric);
+      const byMetric = newExemplars(metrics, last);
+      const numbers = byMetric.flat(2).map(({ number }) => number);
+      if (bytes === undefined || numbers.length === 0) return bytes;
+      last = numbers.reduce((newest, number) => Math.max(newest, number), last);
+      return insert(bytes, byMetric);
     },
     deserializeResponse: (bytes) => stock.deserializeResponse(bytes),
   };
 }
 
-/** For each metric in the order of writing, for each of its points: the exemplars. Undefined for a metric that has none. */
-type ByMetric = readonly (readonly (readonly Exemplar[])[] | undefined)[];
+/** For each metric in the order of writing, for each of its points: the exemplars. Empty for a metric without any. */
+type ByMetric = readonly (readonly (readonly Exemplar[])[])[];
 
-function newExemplars({ scopeMetrics }: ResourceMetrics, since: number) {
-  let newest = since;
-  let isEmpty = true;
-  const byMetric = scopeMetrics.flatMap(({ metrics }) =>
+function newExemplars({ scopeMetrics }: ResourceMetrics, since: number): ByMetric {
+  return scopeMetrics.flatMap(({ metrics }) =>
     metrics.map((metric) => {
-      if (metric.dataPointType !== DataPointType.HISTOGRAM) return undefined;
+      if (metric.dataPointType !== DataPointType.HISTOGRAM) return [];
       const byPoint = metric.dataPoints.map((point) =>
-        exemplarsOf(point).filter((exemplar) => exemplar !== undefined && exemplar.number > since),
-      ) as Exemplar[][];
-      for (const { number } of byPoint.flat()) newest = Math.max(newest, number);
-      const isNothing = byPoint.every((exemplars) => exemplars.length === 0);
-      if (!isNothing) isEmpty = false;
-      return isNothing ? undefined : byPoint;
+        exemplarsOf(point)
+          .filter((exemplar) => exemplar !== undefined)
+          .filter(({ number }) => number > since),
+      );
+      return byPoint.flat().length === 0 ? [] : byPoint;
     }),
   );
-  return { byMetric, newest, isEmpty };
 }
 
 /** After the clock was put back, points begin in the future, and collectors refuse a point that begins after it ends. Such a point is given
@@ -91,7 +88,7 @@ function insertIntoJson(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
   const request = JSON.parse(new TextDecoder().decode(bytes)) as JsonRequest;
   const metrics = request.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
   for (const [index, byPoint] of byMetric.entries()) {
-    for (const [at, exemplars] of (byPoint ?? []).entries()) {
+    for (const [at, exemplars] of byPoint.entries()) {
       const point = metrics[index]?.histogram?.dataPoints[at];
       if (point === undefined || exemplars.length === 0) continue;
       point.exemplars = exemplars.map(({ value, time, traceId, spanId }) => ({
@@ -110,7 +107,7 @@ function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
   let index = 0;
   const completeMetric = (message: Uint8Array): Uint8Array => {
     const byPoint = byMetric[index++];
-    if (byPoint === undefined) return message;
+    if (byPoint === undefined || byPoint.length === 0) return message;
     let at = 0;
     return rewriteFields(message, HISTOGRAM, (histogram) =>
       rewriteFields(histogram, DATA_POINTS, (point) => Buffer.concat([point, encodeExemplars(byPoint[at++] ?? [])])),
@@ -124,11 +121,11 @@ function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
 function encodeExemplars(exemplars: readonly Exemplar[]): Uint8Array {
   const writer = protobuf.Writer.create();
   for (const { value, time, traceId, spanId } of exemplars) {
-    writer.uint32(bytesTag(EXEMPLARS)).fork();
+    writer.uint32(tag(EXEMPLARS)).fork();
     writer.uint32(tag(2, FIXED64)).fixed64(String(BigInt(time) * 1_000_000n));
     writer.uint32(tag(3, FIXED64)).double(value);
-    writer.uint32(bytesTag(4)).bytes(Buffer.from(spanId, 'hex'));
-    writer.uint32(bytesTag(5)).bytes(Buffer.from(traceId, 'hex'));
+    writer.uint32(tag(4)).bytes(Buffer.from(spanId, 'hex'));
+    writer.uint32(tag(5)).bytes(Buffer.from(traceId, 'hex'));
     writer.ldelim();
   }
   return writer.finish();
@@ -141,7 +138,7 @@ function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const found = reader.uint32();
-    if (found === bytesTag(field)) {
+    if (found === tag(field)) {
       parts.push(protobuf.Writer.create().uint32(found).bytes(rewrite(reader.bytes())).finish());
     } else {
       reader.skipType(found & 7);
@@ -151,10 +148,6 @@ function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint
   return Buffer.concat(parts);
 }
 
-function bytesTag(field: number): number {
-  return tag(field, LENGTH_DELIMITED);
-}
-
-function tag(field: number, wireType: number): number {
+function tag(field: number, wireType: number = LENGTH_DELIMITED): number {
   return (field << 3) | wireType;
 }

@@ -4,11 +4,12 @@ import { emptyResource } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
   DataPointType,
-  type CollectionResult,
   type HistogramMetricData,
   type MetricData,
   type MetricProducer,
   type SumMetricData,
+  MetricReader,
+  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { DurationSeries } from './duration-series.ts';
 import type { Instrument, MetricAttributes } from './instrument.ts';
@@ -55,24 +56,41 @@ function descriptorOf({ name, unit, description }: Instrument): MetricData['desc
 
 /** Gives metrics that are kept outside the SDK to its readers. An observable counter of the SDK sorts, hashes and merges the attributes of
  *  every point at every collection, which takes 40 µs a point. */
-export class MetricSources implements MetricProducer {
-  readonly #scope: InstrumentationScope;
-  readonly #clock: () => number;
-  readonly #sources: ((now: number) => readonly MetricData[])[] = [];
+export interface MetricSources extends MetricProducer {
+  readonly add: (read: (now: number) => readonly MetricData[]) => void;
+}
 
-  /** `clock`: milliseconds since the epoch. */
-  constructor(scope: InstrumentationScope, clock: () => number) {
-    this.#scope = scope;
-    this.#clock = clock;
+/** `clock`: milliseconds since the epoch. */
+export function metricSources(scope: InstrumentationScope, clock: () => number): MetricSources {
+  const sources: ((now: number) => readonly MetricData[])[] = [];
+  return {
+    add: (read) => void sources.push(read),
+    collect: async () => {
+      const now = clock();
+      const metrics = sources.flatMap((read) => read(now)).filter(({ dataPoints }) => dataPoints.length > 0);
+      return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
+    },
+  };
+}
+
+/** Reads the meter provider for a scrape. */
+export class ScrapeReader extends MetricReader {
+  /** `producer`: metrics beside those of the meter provider. */
+  constructor(cardinalityLimit: number, producer: MetricProducer) {
+    super({
+      metricProducers: [producer],
+      aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE,
+      cardinalitySelector: () => cardinalityLimit,
+    });
   }
 
-  add(read: (now: number) => readonly MetricData[]): void {
-    this.#sources.push(read);
+  /** What the instruments hold now; callbacks that fail are left out. */
+  async read(): Promise<ResourceMetrics> {
+    const { resourceMetrics } = await this.collect();
+    return resourceMetrics;
   }
 
-  async collect(): Promise<CollectionResult> {
-    const now = this.#clock();
-    const metrics = this.#sources.flatMap((read) => read(now)).filter(({ dataPoints }) => dataPoints.length > 0);
-    return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope: this.#scope, metrics }] }, errors: [] };
-  }
+  protected override async onForceFlush(): Promise<void> {}
+
+  protected override async onShutdown(): Promise<void> {}
 }

@@ -3,8 +3,7 @@ import { ValueType } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationTemporality, DataPointType, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
-import { scrapeName } from './scrape-name.ts';
-import { scrapeFormat, scrapeText } from './scrape-text.ts';
+import { scrapeName, scrapeFormat, scrapeText } from './scrape-text.ts';
 
 test.each([
   ['svc.trace.queue_dropped_total', '{trace}', 'counter', 'svc_trace_queue_dropped_total'],

@@ -1,7 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { DataPointType, type DataPoint, type Histogram, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
-import { labelName, scrapeName } from './scrape-name.ts';
 
 /** A scrape's text and the format it is in. */
 export interface Scrape {
@@ -111,4 +110,21 @@ function escapeLabel(text: string): string {
 function escapeHelp(text: string, format: Format): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped;
+}
+
+/** Words that the text formats want at the end of a name. Spec: OpenTelemetry, Prometheus and OpenMetrics Compatibility. */
+const UNIT_WORDS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
+
+/** A metric's name in the scrape: dots become underscores, a unit appears once, a counter ends with `_total` and a plain ratio with
+ *  `_ratio`. It is the name that an OpenTelemetry Collector gives the same metric. Spec: G14.26. */
+export function scrapeName(name: string, unit: string, kind: 'counter' | 'gauge' | 'histogram'): string {
+  const word = unit === '1' && kind === 'gauge' ? 'ratio' : UNIT_WORDS[unit];
+  const plain = labelName(name).replace(/_total$/, '');
+  const united = word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
+  return kind === 'counter' ? `${united}_total` : united;
+}
+
+/** An attribute's name as a label. */
+function labelName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
 }

@@ -14,7 +14,34 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SpanIds } from '../active-span.ts';
-import { epochOffset, recordSpan, type FinishedSpan } from './record-span.ts';
+
+/** A span whose work has ended. Times are those of `performance.now()`. */
+interface FinishedSpan {
+  readonly name: string;
+  readonly attributes?: Attributes;
+  /** Why it failed; undefined when it did not. */
+  readonly failure?: string | undefined;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Records an internal span after the fact: a trace of its own, or a child of the span in `parent`. `offset`: see `epochOffset`. */
+export function recordSpan(
+  tracer: Tracer,
+  { name, attributes = {}, failure, startedAt, endedAt }: FinishedSpan,
+  parent: Context = ROOT_CONTEXT,
+  offset: number = epochOffset(),
+): void {
+  const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, startTime: startedAt + offset }, parent);
+  if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
+  span.end(endedAt + offset);
+}
+
+/** What added to a time of `performance.now()` makes milliseconds since the epoch. Spans that belong together use one reading, because the
+ *  system clock may be set meanwhile. */
+function epochOffset(): number {
+  return Date.now() - performance.now();
+}
 
 const propagator = new W3CTraceContextPropagator();
 const getter = {

@@ -1,14 +1,12 @@
 import type { Tracer } from '@opentelemetry/api';
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
-import { otelConfig, type OtelConfig } from '../config/otel-config.ts';
-import { otelVariables } from '../config/otel-variables.ts';
+import { otelConfig, type OtelConfig, otelVariables } from '../config/otel-config.ts';
 import { labelOf } from '../metrics/bounded-names.ts';
 import { DurationSeries } from '../metrics/duration-series.ts';
-import { counter, gauge, histogram } from '../metrics/instrument.ts';
+import { counter, gauge, histogram, type ServiceMetrics } from '../metrics/instrument.ts';
 import { counterData, histogramData } from '../metrics/metric-data.ts';
 import { SeriesTable } from '../metrics/series-table.ts';
-import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import type { SpanIds } from '../active-span.ts';
 import { ServerSpan } from '../spans/server-span.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DEMO_FACTS } from '../demo/demo-facts.ts';
+import { DEMO_FACTS } from '../demo/demo-store.ts';
 import type { ObservationFacts } from '../observation/observation-facts.ts';
 import { brandFactsOf, MAX_SHARING, sharedFacts, storesOfBrand, type BrandFacts } from './brand-facts.ts';
 

@@ -1,6 +1,5 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { PublicUrls } from '../profile/public-urls.ts';
-import { renderProfile, type RenderedProfile } from '../profile/render-profile.ts';
+import { type PublicUrls, renderProfile, type RenderedProfile } from '../profile/render-profile.ts';
 import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';

@@ -1,5 +1,5 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import type { PublicUrls } from '../profile/public-urls.ts';
+import type { PublicUrls } from '../profile/render-profile.ts';
 import { renderStoredProfile } from './commit-observation.ts';
 
 const PAGE = 500;

@@ -1,6 +1,5 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { PublicUrls } from '../profile/public-urls.ts';
-import { renderProfile } from '../profile/render-profile.ts';
+import { type PublicUrls, renderProfile } from '../profile/render-profile.ts';
 import { storeStateOf, type DerivationState } from '../signals/derivation-state.ts';
 import { readUnderRules } from './derive-stored-log.ts';
 import { lockDomain } from './known-store.ts';

@@ -9,8 +9,7 @@ import { addKey, storeDatabase, type StoreDatabase } from '../testing/store-data
 import { T0 } from '../testing/store-states.ts';
 import type { LedgerEntry } from './charge-usage.ts';
 import { requestFingerprint } from './idempotency.ts';
-import { runMetered, runMeteredRead, type MeteredRequest, type MeteredResult } from './run-metered.ts';
-import { isOutcomeLost } from './settle-charge.ts';
+import { runMetered, runMeteredRead, type MeteredRequest, type MeteredResult, isOutcomeLost } from './run-metered.ts';
 import { readUsageByKey, reconcileUsage } from './usage-reports.ts';
 
 let database: StoreDatabase;

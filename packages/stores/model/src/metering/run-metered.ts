@@ -1,8 +1,8 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { wasNeverSent } from '@vitrine/postgres/postgres-error';
+import { wasNeverSent, classifyPostgresError, isReadTimeout } from '@vitrine/postgres/postgres-error';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { UnitCounts } from '../resources/billing.ts';
+import { type UnitCounts, BILLING_UNITS } from '../resources/billing.ts';
 import { chargeUsage, type Charge, type LedgerEntry } from './charge-usage.ts';
 import {
   claimIdempotencyKey,
@@ -11,7 +11,9 @@ import {
   type NewResponse,
   type StoredResponse,
 } from './idempotency.ts';
-import { chargeAgain, isOutcomeLost, wasCharged } from './settle-charge.ts';
+import { codeOf, Fault } from '@vitrine/faults/fault';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timeOfId } from '../identifiers.ts';
 
 /** What a request makes before it is paid: its response, and what it costs. */
 export interface MeteredResult {
@@ -90,4 +92,68 @@ export async function runMeteredRead(
     throw error;
   });
   return used === undefined ? { kind: 'allowance_exhausted' } : { kind: 'completed', response, used };
+}
+
+/** Pauses before the attempts to reach the database again: a failover takes seconds, and a client waits. */
+const PAUSES_MS = [0, 250, 1_000, 3_000] as const;
+const UNIQUE_VIOLATION = '23505';
+const FIND_BILLED = `SELECT ${BILLING_UNITS.join(', ')} FROM usage_counters WHERE workspace_id = $1 AND starts_at = $2
+  AND EXISTS (SELECT FROM ledger WHERE workspace_id = $1 AND operation_id = $3 AND created_at = $4)`;
+
+/** Whether an error leaves open what became of the statement: its connection broke, or the server did not respond. */
+export function isOutcomeLost(error: unknown): boolean {
+  return classifyPostgresError(error) === 'connection' || isReadTimeout(error) || codeOf(error) === 'ETIMEDOUT';
+}
+
+/** Whether the transaction that made a charge was committed, after its COMMIT got no response: makes the charge once more, which first waits for
+ *  that transaction to end and then meets its ledger rows or does not, and rolls that back. Faults: `billing_unknown`. */
+function wasCharged(pool: PostgresPool, charge: Charge, isIdempotent: boolean): Promise<boolean> {
+  const unmet = new Error('the charge was not committed');
+  return settled(isIdempotent, async () => {
+    try {
+      return await pool.transaction(async (transaction): Promise<true> => {
+        await chargeUsage(transaction, { ...charge, allowance: undefined });
+        throw unmet;
+      });
+    } catch (error) {
+      if (error === unmet) return false;
+      if (codeOf(error) === UNIQUE_VIOLATION) return true;
+      throw error;
+    }
+  });
+}
+
+/** Makes a charge, a statement of its own, that got no response again: the ledger holds an operation once, whichever of the two comes first.
+ *  Resolves as `chargeUsage`. Faults: `billing_unknown`. */
+function chargeAgain(pool: PostgresPool, charge: Charge): Promise<UnitCounts | undefined> {
+  const { workspace_id, period_starts_at, operation_id } = charge;
+  return settled(false, async () => {
+    try {
+      const used = await chargeUsage(pool, charge);
+      if (used !== undefined) return used;
+    } catch (error) {
+      if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+    }
+    // Billed by the first, or without room: the first may have taken what was left.
+    const values = [workspace_id, new Date(period_starts_at), operation_id, new Date(timeOfId(operation_id))];
+    return (await pool.query<UnitCounts>(FIND_BILLED, values))[0];
+  });
+}
+
+async function settled<T>(isIdempotent: boolean, settle: () => Promise<T>): Promise<T> {
+  let last: unknown;
+  for (const pauseMs of PAUSES_MS) {
+    await sleep(pauseMs);
+    try {
+      return await settle();
+    } catch (error) {
+      last = error;
+      if (!isOutcomeLost(error)) break;
+    }
+  }
+  const after = isIdempotent
+    ? 'send it again with the same Idempotency-Key, which bills it once'
+    : 'GET /v1/usage shows what was billed, and with an Idempotency-Key it could be sent again';
+  const say = `The database was lost while the request was billed, and it may have been billed: ${after}.`;
+  throw new Fault('billing_unknown', { say, cause: last });
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { catalogCoverage, confidence, installState, observationScope } from '../resources/enumerations.ts';
-import { count } from '../resources/scalars.ts';
+import { catalogCoverage, confidence, installState, observationScope, count } from '../resources/enumerations.ts';
 import { geography, industry, priceRange } from '../resources/store.ts';
 
 /** The names that detection gives to kinds of pages (home, product, collection, cart, endpoint) and to channels (host, header, cookie, ...). */

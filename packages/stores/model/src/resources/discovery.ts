@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uri } from './scalars.ts';
+import { uri } from './enumerations.ts';
 
 /** `service` of Health. Spec: S2.33. */
 export const SERVICE = 'store-intelligence';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { matchOutcome, noMatchReason } from './enumerations.ts';
+import { matchOutcome, noMatchReason, count, dateTime } from './enumerations.ts';
 import { ATTEMPT_REASONS } from '../scans/finish-scan-job.ts';
-import { count, dateTime } from './scalars.ts';
 import { store } from './store.ts';
 
 /** The contract's maximum of domains in a request. Spec: S3.18. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime } from './scalars.ts';
+import { dateTime } from './enumerations.ts';
 
 /** Spec: S7.1, S7.2. */
 export const ERROR_STATUSES = {

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { account, planLimits } from './account.ts';
-import { period, unitCounts, usage } from './billing.ts';
+import { account, planLimits, period, unitCounts, usage } from './billing.ts';
 import { apiIndex, health, versionIndex } from './discovery.ts';
 import { enrichRequest, enrichResponse } from './enrichment.ts';
 import { errorResponse } from './error-response.ts';

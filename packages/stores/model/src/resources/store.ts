@@ -8,8 +8,10 @@ import {
   signalType,
   storeStatus,
   technologyKind,
+  count,
+  dateTime,
+  uri,
 } from './enumerations.ts';
-import { count, dateTime, uri } from './scalars.ts';
 
 // The order of fields is that of the API, and so that of stored profiles. Spec: S2.2 to S2.6.
 

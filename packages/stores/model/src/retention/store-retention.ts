@@ -2,7 +2,7 @@ import { type RetentionLoop, advanceRetention } from '@vitrine/postgres/advance-
 import { tryLockByName } from '@vitrine/postgres/advisory-lock';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import { type Removed, RetentionLog } from '@vitrine/telemetry/retention-log';
+import { type Removed, RetentionLog, type RetentionLogger } from '@vitrine/telemetry/retention-log';
 import { RetentionClock } from '@vitrine/lifecycle/retention-clock';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import { counter } from '@vitrine/telemetry/metrics/instrument';
@@ -93,10 +93,7 @@ export const RETENTION_INSTRUMENTS = {
   failures: counter('svc.retention.failures_total', '{failure}', 'Passes of retention that failed.'),
 };
 
-/** The part of a logger that retention needs. */
-interface RetentionLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
+interface StoreRetentionLogger extends RetentionLogger {
   error(fields: object, message: string): void;
 }
 
@@ -109,7 +106,7 @@ interface RetentionTimes {
 /** Applies retention by the clock of the database, at once and every ten minutes; one replica at a time does something. */
 export class StoreRetention implements AsyncDisposable {
   readonly #pool: PostgresPool;
-  readonly #logger: RetentionLogger;
+  readonly #logger: StoreRetentionLogger;
   readonly #clock = new RetentionClock(() => performance.now());
   readonly #log: RetentionLog;
   #timer: NodeJS.Timeout | undefined;
@@ -118,7 +115,7 @@ export class StoreRetention implements AsyncDisposable {
   #failures = 0;
   #pass: Promise<void> | undefined;
 
-  constructor(pool: PostgresPool, logger: RetentionLogger, { intervalMs = INTERVAL_MS, ready }: RetentionTimes = {}) {
+  constructor(pool: PostgresPool, logger: StoreRetentionLogger, { intervalMs = INTERVAL_MS, ready }: RetentionTimes = {}) {
     this.#pool = pool;
     this.#logger = logger;
     this.#log = new RetentionLog(logger);

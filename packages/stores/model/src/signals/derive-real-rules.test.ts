@@ -1,10 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from '@jest/globals';
 import { detect } from '@vitrine/registry/detection/detect';
 import { LIST_BOUNDS, type PageEvidence, type StoreEvidence } from '@vitrine/registry/evidence/evidence';
 import { readCorpus } from '@vitrine/registry/testing/corpus';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
-import fc from 'fast-check';
-import { DEMO_FACTS } from '../demo/demo-facts.ts';
+import { DEMO_FACTS } from '../demo/demo-store.ts';
 import { CONTEXT, observationId } from '../testing/observations.ts';
 import { DAY_MS, T0 } from '../testing/store-states.ts';
 import type { LoggedObservation } from './derivation-context.ts';

@@ -1,4 +1,4 @@
-import { DEMO_FACTS } from '../demo/demo-facts.ts';
+import { DEMO_FACTS } from '../demo/demo-store.ts';
 import type { DetectedTechnology, ObservationFacts } from '../observation/observation-facts.ts';
 import type { DerivationContext, LoggedObservation } from '../signals/derivation-context.ts';
 import { DAY_MS, idOf, T0 } from './store-states.ts';

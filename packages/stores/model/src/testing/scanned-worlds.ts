@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DEMO_FACTS } from '../demo/demo-facts.ts';
+import { DEMO_FACTS } from '../demo/demo-store.ts';
 import type { Detections, DetectedTechnology } from '../observation/observation-facts.ts';
 import type { DerivationContext, LoggedObservation } from '../signals/derivation-context.ts';
 import { DAY_MS, idOf, T0 } from './store-states.ts';

@@ -1,6 +1,8 @@
-import { spellingOf, strengthOf, type RulesBySlug, type Strength, type TechnologyRules } from '../technology.ts';
-import { TECHNOLOGY_RULES } from '../vocabulary.ts';
+import { spellingOf, strengthOf, type RulesBySlug, type Strength, type TechnologyRules, CATEGORIES } from '../technology.ts';
+import { TECHNOLOGY_RULES, VOCABULARY } from '../vocabulary.ts';
 import { LITERAL_VERSIONS, literalsOf, type LiteralVersions } from './literals.ts';
+import { createHash } from 'node:crypto';
+import { PUBLIC_SUFFIX_LIST, TENANT_SUFFIXES } from '../registrable-domain.ts';
 
 /** Ways by which a technology shows that can fail independently. `hint` is never a rule of its own: it comes from `loads`. */
 export const CHANNELS = [
@@ -126,3 +128,24 @@ function patternOf(text: string): (path: string) => boolean {
 
 /** The rules in force, indexed once per process. */
 export const REGISTRY_INDEX: RuleIndex = new RuleIndex(TECHNOLOGY_RULES);
+
+/** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */
+function canonicalRegistry(): string {
+  return JSON.stringify({
+    categories: Object.entries(CATEGORIES).toSorted(byKey),
+    technologies: VOCABULARY,
+    rules: Object.entries(TECHNOLOGY_RULES)
+      .toSorted(byKey)
+      .map(([slug, rules]) => [slug, Object.entries(rules).toSorted(byKey)]),
+    literals: LITERAL_VERSIONS,
+    tenant_suffixes: TENANT_SUFFIXES.toSorted(),
+    public_suffix_list: PUBLIC_SUFFIX_LIST,
+  });
+}
+
+/** `registry_checksum` of Health: `sha256:` and hex. Spec: S2.34, S11.5. */
+export const REGISTRY_CHECKSUM: string = `sha256:${createHash('sha256').update(canonicalRegistry()).digest('hex')}`;
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

@@ -1,5 +1,4 @@
 import type { CatalogPage, CatalogSource } from '../catalog-page.ts';
-import { sitemapLocations } from '../sitemap-locations.ts';
 
 /** The most that a scan keeps: of three files of a sitemap. */
 const MAX_PRODUCTS = 150_000;
@@ -34,4 +33,28 @@ export function productSitemap(kind: string, path: string): CatalogSource {
 function pageOf(addresses: readonly string[]): CatalogPage {
   const unknown = { title: '', labels: [], price: null, currency: null, isAvailable: null };
   return { products: addresses.map((address) => ({ id: address, address, ...unknown })), isFull: true, declaredTotal: null };
+}
+
+/** The sitemap protocol allows so many addresses in a file, and none that is longer (sitemaps.org). */
+const MAX_LOCATIONS = 50_000;
+const MAX_LENGTH = 2_048;
+const [BEGIN, END] = ['<loc>', '</loc>'];
+
+/** The addresses of a sitemap or of an index of sitemaps, at most 50,000. Linear in the text, whatever stands in it. */
+export function sitemapLocations(body: unknown): string[] {
+  if (typeof body !== 'string') return [];
+  const locations: string[] = [];
+  for (let at = body.indexOf(BEGIN); at !== -1 && locations.length < MAX_LOCATIONS;) {
+    const end = body.indexOf(END, at);
+    if (end === -1) break;
+    const location = withoutCdata(body.slice(at + BEGIN.length, end).trim());
+    if (location.length <= MAX_LENGTH && /^https?:\/\//.test(location)) locations.push(location.replaceAll('&amp;', '&'));
+    // Behind the end: a search from each of many beginnings would pass the same text again.
+    at = body.indexOf(BEGIN, end);
+  }
+  return locations;
+}
+
+function withoutCdata(text: string): string {
+  return text.startsWith('<![CDATA[') && text.endsWith(']]>') ? text.slice(9, -3).trim() : text;
 }

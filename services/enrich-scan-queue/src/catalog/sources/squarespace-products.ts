@@ -1,6 +1,7 @@
 import type { CatalogDocument, CatalogSource } from '../catalog-page.ts';
-import { jsonCatalog, type Offer } from '../json-catalog.ts';
 import {
+  jsonCatalog,
+  type Offer,
   addressOf,
   countOf,
   currencyOf,
@@ -10,7 +11,7 @@ import {
   objectsOf,
   textOf,
   type JsonObject,
-} from '../json-fields.ts';
+} from '../json-catalog.ts';
 
 const JSON_FORMAT = 'format=json';
 /** Of a price in minor units and the same in major ones. */

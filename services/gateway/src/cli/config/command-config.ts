@@ -1,5 +1,4 @@
-import { stringOption, type CommandContext } from '@vitrine/command-line/command';
-import { FORMAT_OPTION } from '@vitrine/command-line/output-format';
+import { stringOption, type CommandContext, FORMAT_OPTION } from '@vitrine/command-line/command';
 import { locateConfigFile, readConfigFile, type ConfigLocation } from '@vitrine/config/config-file';
 import { invalidConfig, type InspectedConfig } from '@vitrine/config/read-config';
 import { GATEWAY_CONFIG_FILE, inspectGatewayConfig, type gatewayConfig, type GatewayConfig } from '../../config.ts';

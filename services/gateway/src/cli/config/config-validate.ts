@@ -1,5 +1,4 @@
-import { command, stringOption } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { command, stringOption, FORMAT_OPTION, printResult } from '@vitrine/command-line/command';
 import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
 import { fileFaults } from '../doctor/file-faults.ts';

@@ -3,17 +3,14 @@ import { isFault } from '@vitrine/faults/fault';
 import { resolve } from 'node:path';
 import type { GatewayConfig } from '../../config.ts';
 import { checkAuth } from '../doctor/auth-check.ts';
-import { overallStatus, resultOf, type Check } from '../doctor/check.ts';
+import { overallStatus, resultOf, type Check, checkPlans, checkRoutes } from '../doctor/check.ts';
 import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
-import { checkPlans } from '../doctor/plan-check.ts';
-import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
 import { ineffectiveLimits } from '../../limits/thresholds.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
-import { command, type CommandContext } from '@vitrine/command-line/command';
+import { command, type CommandContext, printResult } from '@vitrine/command-line/command';
 import { commandOldSettings, configLocation, inspectCommandConfig, OUTPUT_OPTIONS } from './command-config.ts';
-import { printResult } from '@vitrine/command-line/output-format';
 
 export const doctor = command({
   name: 'doctor',

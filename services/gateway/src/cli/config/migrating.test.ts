@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { leavesOf, variableName } from '@vitrine/config/leaves';
-import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayCommandLine } from '../registry.ts';

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { keyHeaderError } from '../../auth/auth-config.ts';
 import { requestJson } from '@vitrine/command-line/request-json';
-import { command, stringOption } from '@vitrine/command-line/command';
-import { usageError } from '@vitrine/command-line/usage-error';
+import {
+  command,
+  stringOption,
+  usageError,
+  durationOption,
+  httpUrlOption,
+  textTable,
+  formatOption,
+  printResult,
+} from '@vitrine/command-line/command';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
-import { durationOption, httpUrlOption } from '@vitrine/command-line/option-values';
 import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE } from './gateway-options.ts';
-import { formatOption, printResult } from '@vitrine/command-line/output-format';
-import { textTable } from '@vitrine/command-line/text-table';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 

@@ -1,7 +1,6 @@
 import { baseUrlOf } from '../base-url.ts';
 import type { GatewayConfig } from '../../config.ts';
-import { stringOption, type CommandContext } from '@vitrine/command-line/command';
-import { usageError } from '@vitrine/command-line/usage-error';
+import { stringOption, type CommandContext, usageError } from '@vitrine/command-line/command';
 
 /** The variable of a gateway key: other users see the options of a process, but not its environment. */
 export const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';

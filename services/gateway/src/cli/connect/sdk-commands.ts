@@ -1,11 +1,8 @@
-import { command, type CommandContext } from '@vitrine/command-line/command';
-import { httpUrlOption } from '@vitrine/command-line/option-values';
-import { printResult } from '@vitrine/command-line/output-format';
-import { usageError } from '@vitrine/command-line/usage-error';
+import { command, type CommandContext, usageError, httpUrlOption, printResult } from '@vitrine/command-line/command';
 import { Fault } from '@vitrine/faults/fault';
+import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE, sdkVariables } from './gateway-options.ts';
 import { baseUrlOf } from '../base-url.ts';
 import { commandConfig, CONFIG_OPTION, OUTPUT_OPTIONS } from '../config/command-config.ts';
-import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE, sdkVariables } from './gateway-options.ts';
 
 export const env = command({
   name: 'env',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TraceDetail } from '@vitrine/traces/trace';
-import { diffCheckpoints } from './checkpoint-diff.ts';
+import { diffCheckpoints } from './read-chain.ts';
 
 const trace = (fields: Partial<TraceDetail>): TraceDetail => ({
   id: '1'.repeat(32),

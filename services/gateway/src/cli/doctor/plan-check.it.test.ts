@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gatewayCommandLine } from '../registry.ts';
 import { readGatewayConfig } from '../../config.ts';
 import { readPlans } from '../../limits/plans/read-plans.ts';
-import { checkPlans } from './plan-check.ts';
+import { checkPlans } from './check.ts';
 
 const pro = { rpm: 1, concurrency: 1, freshnessDays: 1, historyDays: 1, enrichBatchMax: 1, liveRefreshesPerPeriod: 0 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readGatewayConfig } from '../../config.ts';
-import { checkRoutes } from './route-check.ts';
+import { checkRoutes } from './check.ts';
 
 const check = (env: Readonly<Record<string, string>>) => checkRoutes(readGatewayConfig(undefined, env));
 

@@ -7,10 +7,8 @@ import { OldTraces } from '@vitrine/ongoingai-import/old-traces';
 import { privacyRules } from '../../proxy/privacy/pii-config.ts';
 import { storagePlace } from '../../storage/storage-settings.ts';
 import { commandConfig } from '../config/command-config.ts';
-import { createProgress } from '@vitrine/command-line/progress';
-import { command, stringOption, switchOption } from '@vitrine/command-line/command';
+import { createProgress, command, stringOption, switchOption, formatOption, printResult } from '@vitrine/command-line/command';
 import { Fault } from '@vitrine/faults/fault';
-import { formatOption, printResult } from '@vitrine/command-line/output-format';
 
 export const importCommand = command({
   name: 'import',

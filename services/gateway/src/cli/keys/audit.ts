@@ -5,12 +5,9 @@ import { keyFiles } from '../../auth/keys/key-files.ts';
 import { readKeys } from '../../auth/keys/open-key-store.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { rangeQuery } from '@vitrine/http-api/requests/query-shapes';
-import { command, stringOption } from '@vitrine/command-line/command';
+import { command, stringOption, wholeNumberOption, textTable, formatOption, printResult } from '@vitrine/command-line/command';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
-import { formatOption, printResult } from '@vitrine/command-line/output-format';
 import { queryOptions, RANGE_OPTIONS, tenantFilterOf, tenantOptions } from '../query-options.ts';
-import { textTable } from '@vitrine/command-line/text-table';
-import { wholeNumberOption } from '@vitrine/command-line/option-values';
 
 const MAX_LIMIT = 10_000;
 const HEADS = ['AT', 'OUTCOME', 'ACTION', 'TARGET', 'ACTOR', 'REASON', 'ORG', 'WORKSPACE', 'CORRELATION ID'];

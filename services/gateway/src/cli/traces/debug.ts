@@ -2,13 +2,19 @@ import { chainText } from '../debug-chain/chain-text.ts';
 import type { ChainSelection } from '../debug-chain/debug-chain.ts';
 import { readChain } from '../debug-chain/read-chain.ts';
 import { writeBundle } from '../debug-chain/write-bundle.ts';
-import { command, stringOption, switchOption, type Command } from '@vitrine/command-line/command';
-import { usageError } from '@vitrine/command-line/usage-error';
+import {
+  command,
+  stringOption,
+  switchOption,
+  type Command,
+  usageError,
+  wholeNumberOption,
+  formatOption,
+  printResult,
+} from '@vitrine/command-line/command';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { openTraces } from '../offline-traces/open-traces.ts';
-import { formatOption, printResult } from '@vitrine/command-line/output-format';
 import { tenantFilterOf, tenantOptions } from '../query-options.ts';
-import { wholeNumberOption } from '@vitrine/command-line/option-values';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;

@@ -3,13 +3,11 @@ import { usdJson } from '@vitrine/traces/usd';
 import { tracesQuery } from '../../admin/analytics/analytics-routes.ts';
 import { reportText } from '../report/report-text.ts';
 import { readReport } from '../report/usage-report.ts';
-import { command, stringOption } from '@vitrine/command-line/command';
+import { command, stringOption, wholeNumberOption, formatOption, printResult } from '@vitrine/command-line/command';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { openTraces } from '../offline-traces/open-traces.ts';
 import { storagePlace } from '../../storage/storage-settings.ts';
-import { formatOption, printResult } from '@vitrine/command-line/output-format';
 import { queryOptions, RANGE_OPTIONS, tenantFilterOf, tenantOptions } from '../query-options.ts';
-import { wholeNumberOption } from '@vitrine/command-line/option-values';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 200;

@@ -1,8 +1,7 @@
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
-import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
-import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
+import type { MetricAttributes, Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/instrument';
 import type { SpanIds } from '@vitrine/telemetry/active-span';
 import { WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { WriteFailure } from '@vitrine/traces/write-result';

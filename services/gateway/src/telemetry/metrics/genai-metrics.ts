@@ -1,5 +1,5 @@
 import { type BoundedNames, labelOf } from '@vitrine/telemetry/metrics/bounded-names';
-import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
+import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/instrument';
 import { GENAI_INSTRUMENTS } from './instruments.ts';
 
 /** A request to a provider, in the words of the GenAI conventions. */

@@ -1,19 +1,25 @@
+import type { RawRoute } from '@vitrine/http-api/api-app';
 import { probeRoutes, type Readiness } from '@vitrine/http-api/probe-routes';
 import type { PlainRoute } from '../http/plain-route.ts';
-import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { REQUEST_ID_HEADER } from '../contract/error-codes.ts';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
-/** The probes of every service, as routes of this one. */
-export function storeApiProbeRoutes(readiness: Readiness<string>): PlainRoute[] {
-  return probeRoutes({ readiness }).map((route) => ({
+/** The probes of every service, and the scrape where it is public, as routes of this one. */
+export function operationalRoutes(readiness: Readiness<string>, scrape: RawRoute | undefined): PlainRoute[] {
+  const probes = probeRoutes({ readiness }).map((route) => plainRoute(route, route.path.slice(1)));
+  return scrape === undefined ? probes : [...probes, plainRoute(scrape, 'metrics')];
+}
+
+function plainRoute({ path, respond }: RawRoute, operationId: string): PlainRoute {
+  return {
     methods: ['GET', 'HEAD'],
-    path: route.path,
-    operationId: route.path.slice(1),
+    path,
+    operationId,
     handle: async (request, response, { requestId }) => {
       response.setHeader(REQUEST_ID_HEADER, requestId);
-      await route.respond(request, response);
+      await respond(request, response);
     },
-  }));
+  };
 }
 
 /** What every request needs of the tables and of the role's rights; rejects where that is missing, and on a server that takes no writes. */

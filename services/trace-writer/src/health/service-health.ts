@@ -1,8 +1,6 @@
-import type { Route } from '@vitrine/http-api/route';
-import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import type { ConsumerFigures, ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
 import { z } from 'zod';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config.ts';
 
 /** The state of the dependencies, known without a call. */
 export interface PipelineState {
@@ -24,25 +22,19 @@ const details = {
 };
 
 /** Health, which responds with 200 as long as the process does, and says what the service waits for. */
-export function healthRoutes(
-  state: () => PipelineState,
-  figures: () => ConsumerFigures | undefined,
-  uptimeSec: () => number,
-): Route[] {
-  const readDetails = () => {
-    const { consumer } = state();
-    const { lagRecords, assignedPartitions = 0 } = figures() ?? {};
-    return { consumer, lag_records: lagRecords, assigned_partitions: assignedPartitions };
-  };
-  return serviceRoutes({
+export function serviceHealth(state: () => PipelineState, figures: () => ConsumerFigures | undefined) {
+  return {
     name: 'trace-writer',
     version: VERSION,
-    uptimeSec,
     reasons: HEALTH_REASONS,
     degradedBy: () => healthReasons(state()),
     details,
-    readDetails,
-  });
+    readDetails: () => {
+      const { consumer } = state();
+      const { lagRecords, assignedPartitions = 0 } = figures() ?? {};
+      return { consumer, lag_records: lagRecords, assigned_partitions: assignedPartitions };
+    },
+  };
 }
 
 function healthReasons({ databaseReason, consumer, canPublishDeadLetters }: PipelineState): (typeof HEALTH_REASONS)[number][] {

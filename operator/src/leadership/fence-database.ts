@@ -1,7 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { Row } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import type { Transaction } from '@vitrine/postgres/transaction';
 
 /** Where a leader writes rows. */
 export type Transactions = Pick<PostgresPool, 'transaction'>;
@@ -24,30 +23,19 @@ export async function takeEpoch(pool: PostgresPool, holder: string): Promise<Epo
 }
 
 /** The database of a leader. A transaction commits only while the epoch of this leader is the newest in this database: a paused former leader
- *  changes nothing. The Lease alone cannot promise that, because its counter restarts when it is deleted. Faults: `leadership_lost`. */
-export class FencedDatabase implements Transactions {
-  readonly #pool: PostgresPool;
-  readonly #epoch: Epoch;
-  readonly #onLost: () => void;
-
-  /** `onLost` is called when a transaction finds another epoch. */
-  constructor(pool: PostgresPool, epoch: Epoch, onLost: () => void) {
-    this.#pool = pool;
-    this.#epoch = epoch;
-    this.#onLost = onLost;
-  }
-
-  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#pool.transaction(async (transaction) => {
-      const [row] = await transaction.query<Row & Epoch>(READ);
-      if (row?.epoch !== this.#epoch.epoch || row.holder !== this.#epoch.holder) {
-        this.#onLost();
-        throw new Fault('leadership_lost', {
-          say: 'another process leads by now, or the database was replaced',
-          log: { own: this.#epoch, current: row },
-        });
-      }
-      return await work(transaction);
-    });
-  }
+ *  changes nothing. The Lease alone cannot promise that, because its counter restarts when it is deleted. `onLost` is called when a transaction finds
+ *  another epoch. Faults: `leadership_lost`. */
+export function fenceDatabase(pool: PostgresPool, own: Epoch, onLost: () => void): Transactions {
+  return {
+    transaction: (work) =>
+      pool.transaction(async (transaction) => {
+        const [row] = await transaction.query<Row & Epoch>(READ);
+        if (row?.epoch !== own.epoch || row.holder !== own.holder) {
+          onLost();
+          const say = 'another process leads by now, or the database was replaced';
+          throw new Fault('leadership_lost', { say, log: { own, current: row } });
+        }
+        return await work(transaction);
+      }),
+  };
 }

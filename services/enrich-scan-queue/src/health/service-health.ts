@@ -1,4 +1,30 @@
+import { z } from 'zod';
+import { VERSION } from '../config.ts';
 import type { ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
+
+const count = z.int().min(0);
+const details = { scans_in_flight: count, lag_records: count.optional() };
+
+interface HealthFigures {
+  readonly inFlight: number;
+  /** Undefined while it is not known. */
+  readonly lagRecords: number | undefined;
+}
+
+/** Health, which responds with 200 as long as the process does, and says what the service waits for. */
+export function serviceHealth(state: () => ScannerState, figures: () => HealthFigures) {
+  return {
+    name: 'enrich-scan-queue',
+    version: VERSION,
+    reasons: HEALTH_REASONS,
+    degradedBy: () => healthReasons(state()),
+    details,
+    readDetails: () => {
+      const { inFlight, lagRecords } = figures();
+      return { scans_in_flight: inFlight, ...(lagRecords !== undefined && { lag_records: lagRecords }) };
+    },
+  };
+}
 
 /** A loop that has not come round for so long makes no progress: each round ends within its timeouts of the database. */
 const STALLED_AFTER_SEC = 120;
@@ -22,7 +48,7 @@ export function stalledBy({ loopsAgeSec }: ScannerState): string[] {
 }
 
 /** Why the service is degraded. Each has a heading in docs/failure-modes.md. */
-export const HEALTH_REASONS = ['database_unavailable', 'broker_unavailable'] as const;
+const HEALTH_REASONS = ['database_unavailable', 'broker_unavailable'] as const;
 
 export function healthReasons({ databaseReason, consumers, canPublish }: ScannerState): (typeof HEALTH_REASONS)[number][] {
   const holds = {

@@ -3,7 +3,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { asOperator } from '../testing/start-test-operator.ts';
-import { FencedDatabase, takeEpoch } from './fenced-database.ts';
+import { fenceDatabase, takeEpoch } from './fence-database.ts';
 
 let database: TestDatabase;
 let pool: PostgresPool;
@@ -23,9 +23,9 @@ const written = async () =>
 
 test('a former leader changes nothing, and learns that it is none', async () => {
   let losses = 0;
-  const former = new FencedDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
+  const former = fenceDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
   await former.transaction((transaction) => transaction.execute(INSERT, ['while it leads']));
-  const leader = new FencedDatabase(pool, await takeEpoch(pool, 'leader'), () => {});
+  const leader = fenceDatabase(pool, await takeEpoch(pool, 'leader'), () => {});
   const failure: unknown = await former
     .transaction((transaction) => transaction.execute(INSERT, ['afterwards']))
     .catch((error: unknown) => error);
@@ -36,7 +36,7 @@ test('a former leader changes nothing, and learns that it is none', async () => 
 
 test('a leader changes nothing in a database that was made anew, where another has taken the same epoch', async () => {
   let losses = 0;
-  const former = new FencedDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
+  const former = fenceDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
   await pool.execute("UPDATE operator_leadership SET epoch = epoch - 1, holder = ''", []);
   await takeEpoch(pool, 'leader of the new one');
   const before = await written();
@@ -47,7 +47,7 @@ test('a leader changes nothing in a database that was made anew, where another h
 });
 
 test('the next leader begins after what the former had begun is committed', async () => {
-  const former = new FencedDatabase(pool, await takeEpoch(pool, 'former'), () => {});
+  const former = fenceDatabase(pool, await takeEpoch(pool, 'former'), () => {});
   const order: string[] = [];
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
