@@ -1,5 +1,5 @@
 import type { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
-import { serveScrape } from '@vitrine/http-api/serve-scrape';
+import { serveScrape, type ScrapeServerOptions } from '@vitrine/http-api/serve-scrape';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
@@ -131,15 +131,7 @@ export async function startServer(
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
   });
-  const { prometheus_port: scrapePort } = config.observability.otel;
-  const scrapeServer = {
-    host: config.server.host,
-    port: scrapePort,
-    prefix: 'SVC_',
-    correlationHeader: CORRELATION_HEADER,
-    logger,
-  };
-  opened.use(await serveScrape(scrape, scrapeServer));
+  opened.use(await serveScrape(scrape, scrapeServer(config, logger)));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
   const instrumentRequest = observability.instrumentRequests(
     { providers: routes.map(({ provider }) => provider), providerOf: (target) => routeUnder(target, routes)?.provider },
@@ -240,6 +232,11 @@ function proxyContext(parts: ProxyParts): ProxyContext {
       else telemetry.enqueue(exchange, (ended) => queue.enqueue(ended));
     },
   };
+}
+
+function scrapeServer({ server, observability }: GatewayConfig, logger: Logger): ScrapeServerOptions {
+  const { prometheus_port: port } = observability.otel;
+  return { host: server.host, port, prefix: 'SVC_', correlationHeader: CORRELATION_HEADER, logger };
 }
 
 /** Logs requests that could not be parsed, and traces them where possible. */

@@ -24,7 +24,7 @@ export interface ApiAppOptions<Identity, Permission extends string> {
 export interface RawRoute<Permission extends string = never> {
   readonly path: string;
   readonly permission: Permission | 'public';
-  respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  readonly respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 /** Of a service without fault codes of its own. */

@@ -23,7 +23,7 @@ export function publicScrape(read: ReadScrape | undefined, path: string): RawRou
   return read === undefined ? [] : [{ path, permission: 'public', respond: respondWithScrape(read) }];
 }
 
-interface ScrapeServerOptions {
+export interface ScrapeServerOptions {
   readonly host: string;
   /** Undefined: no port of its own. */
   readonly port: number | undefined;

@@ -8,6 +8,16 @@ import { reconcile, usage } from './usage-commands.ts';
 import { loginLink, workspaceCreate, workspaceList } from './workspace-commands.ts';
 import { startStoreApi } from '../app.ts';
 
+const serve = serveCommand({
+  title: 'store API',
+  service: 'svc-store-api',
+  summary: 'Serves the store intelligence API until it receives SIGINT or SIGTERM; the default command.',
+  example: 'STORE_API_STORAGE_DSN=postgresql://store_api:...@postgres/vitrine STORE_API_AUTH_PEPPERS=1:... npm run store-api',
+  configFile: STORE_API_CONFIG_FILE,
+  readConfig: readStoreApiConfig,
+  start: startStoreApi,
+});
+
 /** Every command of the store API. */
 export const STORE_API_COMMAND_LINE: CommandLine = {
   name: 'store-api',
@@ -32,13 +42,3 @@ export const STORE_API_COMMAND_LINE: CommandLine = {
     versionCommand('store-api', VERSION),
   ],
 };
-
-const serve = serveCommand({
-  title: 'store API',
-  service: 'svc-store-api',
-  summary: 'Serves the store intelligence API until it receives SIGINT or SIGTERM; the default command.',
-  example: 'STORE_API_STORAGE_DSN=postgresql://store_api:...@postgres/vitrine STORE_API_AUTH_PEPPERS=1:... npm run store-api',
-  configFile: STORE_API_CONFIG_FILE,
-  readConfig: readStoreApiConfig,
-  start: startStoreApi,
-});
