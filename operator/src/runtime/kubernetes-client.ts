@@ -33,7 +33,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-export type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'> & { readonly signal: AbortSignal };
+type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'> & { readonly signal: AbortSignal };
 
 /** A response's status, or 0 when there was none. */
 type OnRequest = (method: ApiRequest['method'], status: number) => void;

@@ -21,8 +21,10 @@ const END_OF_DAY = ':';
 export function readDateTime(text: string): Moment | undefined {
   const upper = text.toUpperCase();
   if (!DATE_TIME.test(upper)) return undefined;
-  const [, beyond = ''] = /\.\d{3}(\d+)/.exec(upper) ?? [];
-  return { ms: Date.parse(upper), beyond: beyond.replace(/(?<!0)0+$/, '') };
+  const [, fraction = ''] = /\.(\d+)/.exec(upper) ?? [];
+  // V8 reads a fraction of ten digits wrongly: .0100000000 is 100 ms.
+  const ms = Date.parse(upper.replace(/\.\d+/, `.${fraction.slice(0, 3)}`));
+  return { ms, beyond: fraction.slice(3).replace(/(?<!0)0+$/, '') };
 }
 
 /** Reads `YYYY-MM-DD`, a day of UTC: its first moment and its last. */

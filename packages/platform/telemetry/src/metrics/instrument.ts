@@ -15,19 +15,19 @@ export interface Instrument {
   readonly attributes: readonly string[];
 }
 
-export interface CounterInstrument extends Instrument {
+interface CounterInstrument extends Instrument {
   readonly kind: 'counter';
   /** The series that are 0 from the start: a rate misses the first increase of a series that begins above 0. */
   readonly initial: readonly MetricAttributes[];
 }
 
-export interface HistogramInstrument extends Instrument {
+interface HistogramInstrument extends Instrument {
   readonly kind: 'histogram';
   /** Upper bounds of the buckets, in its unit, ascending. */
   readonly buckets: readonly number[];
 }
 
-export interface GaugeInstrument extends Instrument {
+interface GaugeInstrument extends Instrument {
   readonly kind: 'gauge';
 }
 
