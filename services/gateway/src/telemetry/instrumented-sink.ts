@@ -4,8 +4,10 @@ import { allLost } from '@vitrine/traces/write-result';
 import { genaiOperationName } from './metrics/genai-operation.ts';
 import type { TelemetryContext } from './request-telemetry.ts';
 
-/** Writes through `sink`, and records its batches and their tokens. `store`: the name of the store that it writes to. Undefined: it publishes,
- *  and the trace-writer records the writes. */
+/**
+ * Writes through `sink`, and records its batches and their tokens. `store`: the name of the store that it writes to. Undefined for a
+ * publisher, whose writes the trace-writer records.
+ */
 export function instrumentedSink(
   sink: TraceSink,
   store: string | undefined,

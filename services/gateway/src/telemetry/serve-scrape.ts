@@ -11,7 +11,7 @@ type Scrape = Pick<RawRoute, 'path' | 'respond'>;
 
 const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
 
-/** Serves the scrape on a port of its own, without authentication; nothing unless a scrape and such a port are configured. Faults:
+/** Serves the scrape on a port of its own, without authentication; does nothing unless a scrape and such a port are configured. Faults:
  *  `address_unusable`. Spec: G9.9. */
 export async function serveScrape(
   scrape: Scrape | undefined,

@@ -5,7 +5,7 @@ const OPERATIONS: readonly (readonly [RegExp, string])[] = [
   [/\/completions$|\/complete$/, 'text_completion'],
 ];
 
-/** The operation that a provider's path requests; undefined for what generates nothing (lists of models, files, counts). */
+/** The operation that a provider's path requests; undefined for paths that generate nothing (lists of models, files, counts). */
 export function genaiOperationName(path: string): string | undefined {
   const query = path.indexOf('?');
   const plain = query === -1 ? path : path.slice(0, query);
