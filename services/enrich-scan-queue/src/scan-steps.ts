@@ -14,7 +14,7 @@ import { describeStorefront } from './observation/describe-storefront.ts';
 import type { ScanSteps } from './run-scan.ts';
 import { VERSION } from './version.ts';
 
-/** As sightings have them. */
+/** The maximum length of a rule id in sightings. */
 const MAX_ID_CHARACTERS = 200;
 
 /** The rules of this build, for comparisons with observations under other rules. Evidence of another version is not read. */

@@ -2,7 +2,7 @@ import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
 import { DEMO_DOMAINS, UNSCANNED_SHOP } from './demo/demo-shops.ts';
 import type { StoresReady } from './stores/start-stores.ts';
 
-/** What `npm start` prints once the store API has its database: lines to paste, and the key when it was made now. */
+/** What `npm start` prints once the store API has its database: lines to paste, and the key if it was just created. */
 export function storesWelcome({ url, apiKey, demo, configFile }: StoresReady): string {
   const more = `npm run store-api -- key create --config ${configFile}`;
   const key =

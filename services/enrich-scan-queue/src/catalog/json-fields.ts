@@ -5,7 +5,7 @@ export function objectOf(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-/** Undefined for a value that is not a list. Items that are not objects are left out. */
+/** Undefined if the value is not a list. Items that are not objects are omitted. */
 export function objectsOf(value: unknown): readonly JsonObject[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map(objectOf).filter((item) => Object.keys(item).length > 0);
@@ -22,19 +22,19 @@ export function idOf(value: unknown): string | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : textOf(value);
 }
 
-/** A number, or a text that is one, such as `"19.90"`. */
+/** A number, or a numeric string such as `"19.90"`. */
 export function numberOf(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(value.trim()) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** A count: an integer from 0 on. */
+/** A count: an integer of at least 0. */
 export function countOf(value: unknown): number | null {
   const number = numberOf(value);
   return number !== null && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
-/** A code of ISO 4217 by its form; upper-case. */
+/** An upper-case currency code in the form of ISO 4217. */
 export function currencyOf(value: unknown): string | null {
   const text = textOf(value)?.toUpperCase();
   return text !== undefined && /^[A-Z]{3}$/.test(text) ? text : null;
@@ -50,7 +50,7 @@ export function labelsOf(value: unknown): readonly unknown[] {
 /** The names of the first 20 objects of a list. */
 export const namesOf = (value: unknown): unknown[] => (objectsOf(value) ?? []).slice(0, 20).map(({ name }) => name);
 
-/** The address of a page by the part that the endpoint states; null without one. */
+/** The address of a page, built from the part that the endpoint states; null without one. */
 export function addressOf(value: unknown, prefix = '', suffix = ''): string | null {
   return typeof value === 'string' && value !== '' ? `${prefix}${value}${suffix}` : null;
 }

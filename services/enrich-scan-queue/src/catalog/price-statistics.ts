@@ -1,20 +1,22 @@
 import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 
-/** Fewest priced products for statistics, by how much of the catalogue was read. Spec: S8.11. */
+/** Minimum number of priced products for statistics, by how much of the catalogue was read. Spec: S8.11. */
 const FEWEST_PRICED = { full: 8, first_page: 20, partial: 30 };
-/** Part of the prices that have to be in one currency. */
+/** Minimum share of prices in one currency. */
 const ONE_CURRENCY = 0.95;
 
 interface Price {
   readonly amount: number;
-  /** null where the endpoint states none. */
+  /** null if the endpoint states none. */
   readonly currency: string | null;
 }
 
 type PriceStatistics = Pick<NonNullable<ObservationFacts['catalog']>, 'currency' | 'price_range'>;
 
-/** The currency of a catalogue and its quartiles, or null where they would be a guess.
- *  @param shopCurrency - of the shop's settings; it stands for prices without one, and nothing else does */
+/**
+ * The currency of a catalogue and its quartiles, or null if they would be a guess. @param shopCurrency - from the shop's settings; the
+ * only default for prices without a currency
+ */
 export function priceStatistics(
   prices: readonly Price[],
   coverage: keyof typeof FEWEST_PRICED,

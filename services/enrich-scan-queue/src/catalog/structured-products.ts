@@ -2,7 +2,7 @@ import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import type { CatalogProduct } from './catalog-page.ts';
 import { currencyOf, numberOf, textsOf } from './json-fields.ts';
 
-/** Products in structured data of the pages that were read, each once: by SKU, else by name. What pages contradict each other about is null. */
+/** Products in structured data of the read pages, each once: by SKU, else by name. Contradictory values are null. */
 export function structuredProducts(
   pages: readonly { readonly jsonLd: Pick<PageEvidence['jsonLd'], 'products'> }[],
 ): CatalogProduct[] {
@@ -20,7 +20,7 @@ export function structuredProducts(
   return [...byId.values()];
 }
 
-/** The currency that all of them state; null where there are two, or none. */
+/** The currency stated by all of them; null if there are two or none. */
 export function oneCurrency(products: readonly CatalogProduct[]): string | null {
   const currencies = new Set(products.map(({ currency }) => currency).filter((currency) => currency !== null));
   const [currency = null] = currencies;

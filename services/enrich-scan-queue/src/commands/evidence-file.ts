@@ -5,7 +5,7 @@ import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evi
 import { readFile } from 'node:fs/promises';
 import { prettifyError } from 'zod';
 
-/** Evidence as JSON, or a page as HTML, which is read as a home page without headers and cookies. */
+/** Evidence as JSON, or an HTML page, which is treated as a home page without headers and cookies. */
 export async function readEvidenceFile(file: string, url: string): Promise<StoreEvidence> {
   const text = await attempt(() => readFile(file, 'utf8'), 'FILE cannot be read');
   if (!text.trimStart().startsWith('{')) {
@@ -18,7 +18,7 @@ export async function readEvidenceFile(file: string, url: string): Promise<Store
   return result.data;
 }
 
-/** What `read` returns or resolves to; its failure is a usage error. */
+/** The result of `read`; its failure is a usage error. */
 async function attempt<T>(read: () => T | Promise<T>, failure: string): Promise<T> {
   try {
     return await read();

@@ -1,4 +1,4 @@
-/** Currencies that one country alone uses. Those of several (EUR, USD, AUD, CHF, DKK, NOK, ...) say nothing. */
+/** Currencies of exactly one country. Shared ones (EUR, USD, AUD, CHF, DKK, NOK, ...) are no evidence. */
 const BY_CURRENCY = pairsOf(
   `AED:AE ALL:AL AMD:AM ARS:AR AZN:AZ BDT:BD BGN:BG BHD:BH BOB:BO BRL:BR CAD:CA CLP:CL CNY:CN COP:CO CRC:CR CZK:CZ DOP:DO DZD:DZ EGP:EG
   ETB:ET GBP:GB GEL:GE GHS:GH GTQ:GT HKD:HK HUF:HU IDR:ID INR:IN ISK:IS JOD:JO JPY:JP KES:KE KRW:KR KWD:KW KZT:KZ LKR:LK MAD:MA MDL:MD
@@ -6,7 +6,7 @@ const BY_CURRENCY = pairsOf(
   TND:TN TRY:TR TWD:TW TZS:TZ UAH:UA UGX:UG UYU:UY UZS:UZ VND:VN`,
 );
 
-/** Prefixes of telephone numbers that belong to one country; +1 and +7 do not. The longest that fits counts. */
+/** Phone number prefixes of exactly one country, which excludes +1 and +7. The longest match counts. */
 const BY_PHONE = pairsOf(
   `20:EG 27:ZA 30:GR 31:NL 32:BE 33:FR 34:ES 36:HU 39:IT 40:RO 41:CH 43:AT 44:GB 45:DK 46:SE 47:NO 48:PL 49:DE 51:PE 52:MX 54:AR 55:BR
   56:CL 57:CO 60:MY 61:AU 62:ID 63:PH 64:NZ 65:SG 66:TH 81:JP 82:KR 84:VN 86:CN 90:TR 91:IN 92:PK 94:LK 212:MA 213:DZ 216:TN 233:GH 234:NG
@@ -14,7 +14,7 @@ const BY_PHONE = pairsOf(
   423:LI 506:CR 591:BO 595:PY 598:UY 852:HK 880:BD 886:TW 962:JO 965:KW 966:SA 968:OM 971:AE 972:IL 973:BH 974:QA 977:NP 995:GE`,
 );
 
-/** Top-level domains of countries that shops of all countries use. */
+/** Country top-level domains that shops of all countries use. */
 const GENERIC_TLDS = new Set([
   'ac', 'ai', 'am', 'cc', 'co', 'fm', 'gg', 'io', 'is', 'la', 'ly', 'me', 'sh', 'shop', 'so', 'st', 'to', 'tv', 'ws',
 ]); // prettier-ignore

@@ -9,11 +9,11 @@ const details = { scans_in_flight: count, lag_records: count.optional() };
 
 interface HealthFigures {
   readonly inFlight: number;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly lagRecords: number | undefined;
 }
 
-/** Health, which responds with 200 as long as the process does, and says what the service waits for. */
+/** Health. Always responds with 200, and reports what the service waits for. */
 export function healthRoutes(state: () => ScannerState, figures: () => HealthFigures, uptimeSec: () => number): Route[] {
   const readDetails = () => {
     const { inFlight, lagRecords } = figures();

@@ -1,5 +1,7 @@
-/** Level 1 of Shopify's product taxonomy (MIT) as slugs, and words of types, tags and titles of products that belong to each. Words of two
- *  industries (`bag`, `case`, `set`) are in none. */
+/**
+ * Level 1 of Shopify's product taxonomy (MIT) as slugs, and words of types, tags and titles of products that belong to each. Words of
+ * two industries (`bag`, `case`, `set`) are omitted.
+ */
 export const INDUSTRY_WORDS: Readonly<Record<string, string>> = {
   'animals-pet-supplies': 'dog cat pet puppy kitten leash kibble aquarium litter hamster horse bird fish-food collar-dog petfood',
   'apparel-accessories': `apparel clothing clothes shirt shirts t-shirt t-shirts tee tees hoodie hoodies sweatshirt sweater jeans pants trousers

@@ -5,7 +5,7 @@ import { replayStore, type ReplayContext } from '@vitrine/stores/commit/replay-s
 import type { Logger } from '@vitrine/telemetry/logger';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Stores that are claimed at once: what a process that dies leaves to the next pass. */
+/** Stores claimed at once. A process that dies leaves them to the next pass. */
 const BATCH = 20;
 const IDLE_MS = 10_000;
 const NEXT_STEP =
@@ -14,7 +14,7 @@ const NEXT_STEP =
 export interface ReplayFigures {
   /** Stores of this process by result. */
   readonly stores: Readonly<Record<'replayed' | 'unchanged' | 'failed', number>>;
-  /** Of all processes; undefined while it is not known. */
+  /** Of all processes; undefined while unknown. */
   readonly remaining: number | undefined;
 }
 
@@ -24,8 +24,10 @@ interface RulesReplayOptions extends ReplayContext {
   readonly perSecond: number;
 }
 
-/** Reads the kept evidence of all stores again when this process has other rules than those that stores stand by: slowly, one store and one
- *  transaction at a time, together with other processes of the same rules. */
+/**
+ * Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one
+ * store and one transaction at a time, together with other processes of the same rules.
+ */
 export class RulesReplay implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #options: RulesReplayOptions;
@@ -63,7 +65,7 @@ export class RulesReplay implements AsyncDisposable {
   async #replaySome(): Promise<boolean> {
     const { storefrontIds, hasMore, remaining } = await claimReplays(this.#pool, this.#options.rules, BATCH);
     this.#remaining = remaining ?? this.#remaining;
-    // Another process claims at the moment.
+    // Another process is claiming stores.
     if (remaining === undefined) await this.#pause(1_000 / this.#options.perSecond);
     for (const storefrontId of storefrontIds) {
       if (this.#stopping.signal.aborted) break;

@@ -7,7 +7,7 @@ const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d:
 const TIME_FORM = 'a number of minutes, hours or days such as 15m, 12h or 90d';
 const MAX_TEXT = 200;
 
-/** A text for people, of at most 200 characters. */
+/** A display text of at most 200 characters. */
 export function textOption(option: string, text: string): string {
   if (text.length <= MAX_TEXT && !/\p{Cc}/u.test(text)) return text;
   throw usageError(`${option} must have at most ${MAX_TEXT} characters, and no control characters`);

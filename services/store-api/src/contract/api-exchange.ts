@@ -3,38 +3,40 @@ import type { UnitCounts } from '@vitrine/stores/resources/billing';
 import type { ErrorCode } from '@vitrine/stores/resources/error-response';
 import type { Operation } from './operation.ts';
 
-/** A request as a handler gets it: parsed by the shapes of its operation. */
+/** The request passed to a handler, parsed by the schemas of its operation. */
 export interface ApiRequest<Query = unknown, Body = unknown> {
   /** Its `X-Request-Id`. */
   readonly id: string;
-  /** Decoded; what was malformed is undefined. */
+  /** Decoded; malformed ones are undefined. */
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly query: Query;
   readonly body: Body;
-  /** Undefined where the operation takes none. */
+  /** Undefined if the operation has no body. */
   readonly idempotencyKey: string | undefined;
   readonly ifNoneMatch: string | undefined;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   /** Undefined for operations without a key. */
   readonly caller: AuthenticatedKey | undefined;
-  /** To be called by what bills, right before it commits. Throws when the client has left or was told that the request took too long: nothing
-   *  may be billed then. After it the deadline does not apply any more. */
+  /**
+   * Call this right before committing billed units. Throws when the client has left or got a timeout response, because nothing may be
+   * billed then. Afterwards the deadline no longer applies.
+   */
   readonly beforeCommit: () => void;
 }
 
 /** A response with a body in JSON, or without one. */
 export interface ApiResponse {
   readonly kind: 'response';
-  /** 404: of a store, which is kept for replays as a success is. */
+  /** 404: for a store, kept for replays like a success. */
   readonly status: 200 | 304 | 404;
-  /** In UTF-8 where it is not a text. */
+  /** UTF-8 if not a string. */
   readonly body: string | Uint8Array | undefined;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: readonly string[];
-  /** `X-Request-Id` of a replayed response: that of the first one. */
+  /** `X-Request-Id` of a replayed response, equal to that of the first. */
   readonly replayOf?: string;
-  /** What the request has consumed. */
+  /** Units consumed by the request. */
   readonly billed?: Partial<UnitCounts> | undefined;
   /** Units of the workspace in this period after the request; undefined when it cost nothing. */
   readonly used?: UnitCounts | undefined;
@@ -44,16 +46,16 @@ export interface ApiResponse {
 export interface ApiRejection {
   readonly kind: 'rejection';
   readonly code: ErrorCode;
-  /** Names the field or the rule, and may repeat what the client sent. */
+  /** Names the field or the rule, and may contain client input. */
   readonly message: string;
-  /** Where it is not that of the code. */
+  /** Overrides the status of the code. */
   readonly status?: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: readonly string[];
   readonly reset_at?: string;
-  /** Why, for metrics; the code unless given. */
+  /** The reason for metrics; by default the code. */
   readonly reason?: string;
-  /** What failed, for the log. */
+  /** The cause, for the log. */
   readonly cause?: unknown;
 }
 
@@ -67,7 +69,7 @@ export function respondJson(body: object): ApiResponse {
   return { kind: 'response', status: 200, body: JSON.stringify(body) };
 }
 
-/** An operation and what serves it; without a handler it responds with 501. */
+/** An operation and its handler. Without a handler it responds with 501. */
 export interface ApiRoute {
   readonly operation: Operation;
   readonly handle: ((request: ApiRequest) => ApiResult | Promise<ApiResult>) | undefined;

@@ -21,7 +21,7 @@ export const ifNoneMatchHeader = z.string().optional().meta({ description: 'ETag
 
 const integer = { type: 'integer', minimum: 0 } as const;
 
-/** Of responses. Those of a request that is malformed before it has a key have none but the first. */
+/** Response headers. Responses to requests that are malformed before the key is checked have only the first. */
 export const CONTRACT_HEADERS = {
   [REQUEST_ID_HEADER]: {
     description: 'The id of the request; of a replay that of the first one.',

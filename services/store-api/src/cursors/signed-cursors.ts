@@ -7,14 +7,16 @@ const MAC_BYTES = 16;
 const MAX_CHARACTERS = 1_024;
 const FORM = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22})$/;
 
-/** Cursors of one list, which clients send back as they got them: they name a position in the list and the filter of their page, and end after
- *  24 hours. Signed, so that no client makes its own. */
+/**
+ * Cursors of one list, which clients send back unchanged. They contain a position in the list and the filter of their page, and expire
+ * after 24 hours. They are signed, so that clients cannot forge them.
+ */
 export class SignedCursors {
   readonly #peppers: readonly Pepper[];
   readonly #list: string;
   readonly #nowMs: () => number;
 
-  /** `list`: its name; cursors of other lists are not accepted. The first pepper signs, all are accepted. */
+  /** `list`: its name. Cursors of other lists are rejected. The first pepper signs, and all are accepted. */
   constructor(peppers: readonly Pepper[], list: string, nowMs: () => number) {
     this.#peppers = peppers;
     this.#list = list;
@@ -26,7 +28,7 @@ export class SignedCursors {
     return `${payload}.${this.#macs(payload, filter)[0]?.toString('base64url') ?? ''}`;
   }
 
-  /** The position; undefined for a cursor that was changed, has expired, or is of another list or filter. */
+  /** The position; undefined for a cursor that was modified, has expired, or belongs to another list or filter. */
   open(cursor: string, filter: string): string | undefined {
     const [, payload = '', mac = ''] = (cursor.length <= MAX_CHARACTERS && FORM.exec(cursor)) || [];
     const sent = Buffer.from(mac, 'base64url');

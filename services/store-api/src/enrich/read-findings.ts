@@ -3,7 +3,7 @@ import type { LastAttempt } from '@vitrine/stores/resources/enrichment';
 import { dateTimeOf } from '@vitrine/stores/resources/scalars';
 import type { Finding, NoMatchReason } from './enrichment.ts';
 
-/** Neither the text of a profile nor its size is looked at before it is sent. */
+/** The text of a profile and its size are not inspected before sending. */
 const READ = `SELECT w.domain, s.profile, last.state, last.reason, last.finished_at, CASE
       WHEN EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain) OR (s.moved_to IS NOT NULL AND EXISTS (
         SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to)) THEN 'blocked'
@@ -23,7 +23,7 @@ interface FindingRow {
   readonly outcome: 'matched' | 'stale' | NoMatchReason;
 }
 
-/** What is known of domains, by one statement. A store is stale when it was last observed more than `freshnessDays` ago. */
+/** The stored facts of domains, read with one statement. A store is stale when it was last observed more than `freshnessDays` ago. */
 export async function readFindings(
   database: Queryable,
   domains: readonly string[],

@@ -2,7 +2,7 @@ import { codeOf, isFault } from '@vitrine/faults/fault';
 import { isOverload } from '@vitrine/postgres/postgres-error';
 import { GraphQLError } from 'graphql';
 
-/** Codes of `extensions.code`, those of the error envelope where both have them. */
+/** Values of `extensions.code`, equal to those of the error envelope where both exist. */
 export const GRAPHQL_CODES = ['invalid_request', 'not_found', 'conflict', 'overloaded', 'internal'] as const;
 type GraphqlCode = (typeof GRAPHQL_CODES)[number];
 
@@ -14,10 +14,10 @@ export function graphqlError(code: Exclude<GraphqlCode, 'internal' | 'overloaded
   return new GraphQLError(message, { extensions: { code } });
 }
 
-/** Whether an error is a failure of ours, which is logged and not shown. */
+/** Whether an error is an internal failure, which is logged and not shown. */
 export function isInternal({ originalError, extensions }: GraphQLError): boolean {
   if (originalError === undefined || originalError === null || 'code' in extensions) return false;
-  // Of graphql-js itself, such as for an input that is no DateTime.
+  // An error of graphql-js itself, such as for an invalid DateTime input.
   return !(originalError instanceof GraphQLError);
 }
 
@@ -26,7 +26,7 @@ function codeOfError(error: GraphQLError): GraphqlCode {
   return (error.extensions['code'] as GraphqlCode | undefined) ?? 'invalid_request';
 }
 
-/** The error as a client gets it: with a code and its place in the query, without the words of internal failures. */
+/** The error for the client: with a code and its location in the query, without messages of internal failures. */
 export function publicError(error: GraphQLError): GraphQLError {
   const internal = isInternal(error);
   const isRetry = internal && isFault(error.originalError) && codeOf(error.originalError) === 'scan_not_queued';

@@ -6,7 +6,7 @@ import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlError } from './graphql-error.ts';
 import type { StoreNode } from './store-reads.ts';
 
-/** Arguments have the types that the schema gives them. */
+/** Arguments have the types of the schema. */
 export type Resolver<Source = unknown, Args = object> = (source: Source, args: Args, context: GraphqlContext) => unknown;
 
 const MAX_PAGE = 200;

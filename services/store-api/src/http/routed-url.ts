@@ -1,17 +1,19 @@
-// Express decodes parameters while it looks for a route, and stops where one is malformed, before the key of the request was checked. What it decodes
-// here is the text that was sent, which handlers get decoded after that.
+// Express decodes parameters while matching a route, and fails on a malformed one before the key of the request was checked. Here the
+// URL is encoded twice: express decodes it to the raw text, which is decoded afterwards for handlers.
 
-/** The URL by which express finds the route of a path. It parses what starts with no slash by rules of its own; `*` has no route. */
+/**
+ * The URL by which express finds the route of a path. Express parses a target without a leading slash by other rules; `*` has no route.
+ */
 export function routedUrl(path: string): string {
   return path.startsWith('/') ? path.replaceAll('%', '%25') : '*';
 }
 
-/** `/v1/stores/{domain}` as express writes it. */
+/** Converts `/v1/stores/{domain}` to the syntax of express. */
 export function routeTemplate(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** The parameters of a routed URL, decoded; what was malformed is undefined. */
+/** The parameters of a routed URL, decoded; malformed ones are undefined. */
 export function decodedParams(params: Readonly<Record<string, string>>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(params).map(([name, sent]) => [name, decoded(sent)]));
 }

@@ -7,7 +7,7 @@ import type { PlainExchange, PlainOutcome, PlainRoute } from './plain-route.ts';
 import type { RequestEvents } from './request-events.ts';
 import { sendResponse } from './send-response.ts';
 
-/** Serves a request of a plain route, and responds with 500 where that fails, or with 503 where it was too much. */
+/** Serves a request of a plain route. Responds with 500 if it fails, or with 503 on overload. */
 export async function servePlain(
   route: PlainRoute,
   request: IncomingMessage,
@@ -41,7 +41,7 @@ export async function servePlain(
   });
 }
 
-/** Responds to a failure, or ends the connection where a response has begun and not ended. Returns the code of the error. */
+/** Responds to a failure, or ends the connection if a response has begun but not ended. Returns the code of the error. */
 export async function sendFailure(
   request: IncomingMessage,
   response: ServerResponse,

@@ -11,20 +11,20 @@ import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics'
 import type { StoreApiConfig } from '../config.ts';
 
 const CLIENT_ID = 'vitrine-store-api';
-/** The relay's transaction, its backlog, and retention. */
+/** Connections for the relay's transaction, its backlog, and retention. */
 export const JOB_CONNECTIONS = 3;
 const AFTER_NO_BROKERS =
   'set queue.brokers (STORE_API_QUEUE_BROKERS), unless another process of this database publishes its outbox';
 
 interface JobContext {
   readonly pool: PostgresPool;
-  /** When the database serves. */
+  /** Called once the database is available. */
   readonly ready: Promise<void>;
   readonly logger: Logger;
   readonly metrics: ServiceMetrics | undefined;
 }
 
-/** What the store API does beside requests: it publishes the scans that it has queued, and removes what is old. */
+/** Background work of the store API: publishes queued scans and removes old rows. */
 export class BackgroundJobs implements AsyncDisposable {
   readonly #publishers: readonly KafkaPublisher[] = [];
   readonly #relay: OutboxRelay | undefined;
@@ -44,7 +44,7 @@ export class BackgroundJobs implements AsyncDisposable {
     metrics?.observe(RETENTION_INSTRUMENTS, () => this.#retention.readings());
   }
 
-  /** Waits for what is in progress, and ends the connections to the broker. */
+  /** Waits for work in progress and closes the connections to the broker. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#relay?.[Symbol.asyncDispose](), this.#retention[Symbol.asyncDispose]()]);
     await Promise.all(this.#publishers.map((publisher) => publisher[Symbol.asyncDispose]()));

@@ -7,7 +7,7 @@ import type { SpanIds } from '@vitrine/telemetry/active-span';
 import type { CountedOperation } from '../http/plain-route.ts';
 import { REQUEST_INSTRUMENTS } from './instruments.ts';
 
-/** Operations, statuses and codes are a fixed vocabulary; this is far above their number. */
+/** Operations, statuses and codes have a fixed vocabulary; this bound is far above their number. */
 const CAPACITY = 2_048;
 
 /** Counts requests and their durations. */

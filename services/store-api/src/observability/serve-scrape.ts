@@ -11,13 +11,13 @@ type ReadScrape = (accept: string | undefined) => Promise<Scrape>;
 
 const MAX_CONNECTIONS = 64;
 
-/** The scrape as a path of the service itself. */
+/** The scrape as a route of the service itself. */
 export function scrapeRoute(read: ReadScrape, path: string): PlainRoute {
   const respond = respondWithScrape(read);
   return { methods: ['GET', 'HEAD'], path, operationId: 'metrics', handle: (request, response) => respond(request, response) };
 }
 
-/** Serves the scrape on a port of its own, without a key. Faults: `address_unusable`. */
+/** Serves the scrape on a separate port, without a key. Faults: `address_unusable`. */
 export async function serveScrape(
   read: ReadScrape,
   { host, port, path }: { readonly host: string; readonly port: number; readonly path: string },

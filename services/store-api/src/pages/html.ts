@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 interface Html {
   readonly html: string;
 }
@@ -10,7 +10,7 @@ export function html(texts: TemplateStringsArray, ...values: readonly (string | 
   return { html: texts.map((text, i) => text + (i < values.length ? rendered(values[i] ?? '') : '')).join('') };
 }
 
-/** A whole page; nothing in it is loaded or run. */
+/** A whole page without scripts or external resources. */
 export function page(title: string, body: Html): string {
   return `<!doctype html>${
     html`<html lang="en">
@@ -46,7 +46,7 @@ export function page(title: string, body: Html): string {
   }`;
 }
 
-/** A table of names and values; what is null is not known. */
+/** A table of names and values; null is shown as unknown. */
 export function facts(rows: readonly (readonly [name: string, value: string | number | null | Html])[]): Html {
   return html`<table>
     ${rows.map(

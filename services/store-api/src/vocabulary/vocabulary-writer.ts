@@ -8,8 +8,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
-/** Writes the vocabulary of this version to the database once, when it can be reached and has its tables. The store API is its only writer:
- *  observations of technologies that are missing there fail and are tried again. */
+/**
+ * Writes the vocabulary of this version to the database once, when it can be reached and has its tables. The store API is its only
+ * writer. Observations of technologies that are missing there fail and are retried.
+ */
 export class VocabularyWriter implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
@@ -31,7 +33,7 @@ export class VocabularyWriter implements AsyncDisposable {
         if (changed > 0) logger.info({ technologies: VOCABULARY.length, changed }, 'vocabulary written');
         return;
       } catch (error) {
-        // The probe says at a higher level that the database is away.
+        // The probe already logs the unavailable database at a higher level.
         logger.debug({ ...databaseErrorFields(error) }, 'vocabulary not written; retrying');
       }
       await wait(delayMs, undefined, { signal }).catch(() => {});

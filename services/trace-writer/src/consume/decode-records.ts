@@ -7,17 +7,17 @@ import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 /** A topic's limit is 1 MiB unless an operator raised it; decoding takes memory of about four times a record's size. */
 const MAX_RECORD_BYTES = 16_777_216;
 
-/** Why a record is in the dead letter topic, beside the class of a failed write. */
+/** Why a record is in the dead letter topic, other than the class of a failed write. */
 export const DECODE_ERRORS = ['malformed_record', 'unknown_record_version', 'record_too_large'] as const;
 
 interface DecodedRecords {
   readonly traces: readonly TraceRecord[];
-  /** What each trace was read from. */
+  /** The record of each trace. */
   readonly sources: readonly ConsumedRecord[];
   readonly rejected: readonly RejectedRecord[];
 }
 
-/** Decodes records; nothing is derived again. Checks of the topic are left out: they carry nothing. */
+/** Decodes records without deriving anything again. Skips the empty records that check the topic. */
 export function decodeRecords(records: readonly ConsumedRecord[]): DecodedRecords {
   const traces: TraceRecord[] = [];
   const sources: ConsumedRecord[] = [];

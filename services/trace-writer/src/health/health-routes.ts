@@ -4,9 +4,9 @@ import type { ConsumerFigures, ConsumerStatus } from '@vitrine/kafka/consume/kaf
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
 
-/** The state of the dependencies, known without a call. */
+/** The state of the dependencies. Reading it makes no calls. */
 export interface PipelineState {
-  /** Why the database cannot be used yet; undefined once it was reached. */
+  /** Why the database is not usable yet; undefined once it was reached. */
   readonly databaseReason: string | undefined;
   /** Undefined before the database was reached. */
   readonly consumer: ConsumerStatus | undefined;
@@ -23,7 +23,7 @@ const details = {
   assigned_partitions: count,
 };
 
-/** Health, which responds with 200 as long as the process does, and says what the service waits for. */
+/** Health. Always responds with 200, and reports what the service waits for. */
 export function healthRoutes(
   state: () => PipelineState,
   figures: () => ConsumerFigures | undefined,

@@ -2,7 +2,7 @@ import type { CatalogSource } from '../catalog-page.ts';
 import { jsonCatalog, type Offer } from '../json-catalog.ts';
 import { addressOf, namesOf, numberOf, objectsOf, textOf } from '../json-fields.ts';
 
-/** The products that a shop of Big Cartel shows. Its pages have no size that is documented, so only an empty one is the end. Prices are in major
+/** The products of a Big Cartel shop. The page size is undocumented, so only an empty page is the end. Prices are in major
  *  units without a currency, which structured data of the shop's pages states. */
 export const bigCartelProducts: CatalogSource = jsonCatalog({
   kind: 'big_cartel_products',

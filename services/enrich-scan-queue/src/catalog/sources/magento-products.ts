@@ -10,7 +10,7 @@ const query = (page: number) =>
   '{total_count items{uid name url_key stock_status price_range{minimum_price{final_price{value currency}}}}}}';
 const productsOf = (body: unknown) => objectOf(objectOf(objectOf(body)['data'])['products']);
 
-/** The GraphQL endpoint of Magento, which answers queries by GET. */
+/** The GraphQL endpoint of Magento, which accepts queries by GET. */
 export const magentoProducts: CatalogSource = jsonCatalog({
   kind: 'magento_products',
   request: (page) => `/graphql?query=${encodeURIComponent(query(page))}`,

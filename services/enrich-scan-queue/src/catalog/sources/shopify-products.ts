@@ -5,7 +5,7 @@ import { addressOf, labelsOf, numberOf, objectOf, objectsOf, textOf } from '../j
 /** The largest page that Shopify returns. */
 const PAGE_SIZE = 250;
 
-/** Prices are texts in major units without a currency, which the settings of the shop have (`/meta.json`). */
+/** Prices are strings in major units without a currency. The currency is in the settings of the shop (`/meta.json`). */
 export const shopifyProducts: CatalogSource = jsonCatalog({
   kind: 'shopify_products',
   request: (page) => `/products.json?limit=${PAGE_SIZE}&page=${page}`,

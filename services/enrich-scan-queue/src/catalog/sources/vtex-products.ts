@@ -5,7 +5,7 @@ import { addressOf, countOf, labelsOf, numberOf, objectOf, objectsOf } from '../
 /** The largest page that VTEX returns. */
 const PAGE_SIZE = 50;
 
-/** The search of VTEX; the header `resources` has the total (`0-49/320`), and 206 says that there is more. */
+/** The search of VTEX; the header `resources` has the total (`0-49/320`), and 206 means that there is more. */
 export const vtexProducts: CatalogSource = jsonCatalog({
   kind: 'vtex_products',
   statuses: [200, 206],

@@ -6,7 +6,7 @@ const PAGE_SIZE = 100;
 /** No currency has more decimal places. */
 const MAX_MINOR_UNIT = 4;
 
-/** The Store API of WooCommerce; prices are texts in minor units. */
+/** The Store API of WooCommerce; prices are strings in minor units. */
 export const woocommerceProducts: CatalogSource = jsonCatalog({
   kind: 'woocommerce_products',
   request: (page) => `/wp-json/wc/store/v1/products?per_page=${PAGE_SIZE}&page=${page}`,

@@ -17,7 +17,7 @@ export function checkUrl(text: string, base: URL | undefined, reason: 'refused_r
   return url;
 }
 
-/** Where a redirect leads. Throws FetchError `refused_redirect`, also for a redirect from https to http. */
+/** The target of a redirect. Throws FetchError `refused_redirect`, also for a redirect from https to http. */
 export function checkRedirect(location: string, from: URL): URL {
   const url = checkUrl(location, from, 'refused_redirect');
   if (from.protocol === 'https:' && url.protocol === 'http:')
