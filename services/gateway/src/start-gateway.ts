@@ -12,7 +12,7 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /** Starts a gateway. Disposal follows the specification's shutdown: requests in flight finish, the queue is written, spans are flushed,
- * then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
+ *  then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
  *  `invalid_price_override`, `start_aborted`. */
 export async function startGateway(config: GatewayConfig, logger: Logger, tools: GatewayOverrides = {}): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();

@@ -1,7 +1,7 @@
 import type { ChildExit, ChildProgram } from '@vitrine/lifecycle/run-child';
 import type { parseArgs } from 'node:util';
 
-/** Options of a command, in the order of its synopsis and help. `parseArgs` of node reads the first three fields. */
+/** Options of a command, in the order of its synopsis and help. Node's `parseArgs` reads the first three fields. */
 export type CommandOptions = Readonly<Record<string, CommandOption>>;
 
 interface CommandOption {
@@ -10,7 +10,7 @@ interface CommandOption {
   readonly multiple?: boolean;
   /** The values that the option accepts; any text when absent. */
   readonly choices?: readonly string[];
-  /** Its absence is a usage error. */
+  /** If true, a missing option is a usage error. */
   readonly required?: boolean;
   /** The placeholder of its value, such as `ID`. Of `text|json` the help explains the last. */
   readonly value?: string;
@@ -34,9 +34,9 @@ export interface CommandContext {
   readonly stderr: { write(text: string): void };
   /** Resolves with the name of the signal that asks the process to stop. */
   readonly untilSignal: () => Promise<string>;
-  /** Reports uncaught exceptions from now on, instead of ending the process. */
+  /** From now on reports uncaught exceptions instead of ending the process. */
   readonly handleUncaught: (report: (error: unknown) => void) => void;
-  /** Runs another program on the standard streams of this one; see `runChild`. */
+  /** Runs another program on the standard streams of this process; see `runChild`. */
   readonly runChild: (program: ChildProgram) => Promise<ChildExit>;
 }
 
@@ -48,14 +48,14 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   readonly summary: string;
   /** The placeholder of its positional argument, such as `ID`; a command without it accepts none. */
   readonly argument?: string;
-  /** The synopsis behind the name, of a command whose `help` explains the options itself. */
+  /** The synopsis after the name, for a command whose `help` explains the options itself. */
   readonly usage?: string;
   /** The help below the options. */
   readonly help?: string;
-  /** Arguments of the program that begin with the command, or other lines for a shell. */
+  /** Program arguments starting with the command, or other shell lines. */
   readonly examples?: readonly string[];
   readonly options: O;
-  /** Whether the arguments behind `--` are passed to a child program unparsed. */
+  /** Whether the arguments after `--` are passed to a child program unparsed. */
   readonly runsChild?: boolean;
   /** Resolves to the exit code: 0, or 1 for a negative result. A fault ends the command with 1, `usageError` with 2. */
   run(input: CommandInput<O>, context: CommandContext): Promise<number>;
@@ -64,7 +64,7 @@ export interface Command<O extends CommandOptions = CommandOptions> {
 interface CommandInput<O extends CommandOptions> {
   readonly values: Values<O & typeof COMMON_OPTIONS>;
   readonly positionals: readonly string[];
-  /** The arguments behind `--` of a command with `runsChild`. */
+  /** The arguments after `--` of a command with `runsChild`. */
   readonly childArgs?: readonly string[] | undefined;
 }
 
@@ -76,7 +76,7 @@ export const COMMON_OPTIONS = {
 
 /** A program with its commands. */
 export interface CommandLine {
-  /** Shown in help and before errors; also the npm script that starts the program. */
+  /** Shown in help and before errors. Also the name of the npm script that starts the program. */
   readonly name: string;
   /** In the order of the help text. */
   readonly commands: readonly Command[];

@@ -17,7 +17,7 @@ export function commandHelp(program: CommandLine, command: Command): string {
   return `${helpText(program, [command])}${shown.join('')}`;
 }
 
-/** The arguments of a command behind its name. */
+/** The arguments of a command after its name. */
 export function synopsisOf({ argument = '', usage, options, runsChild }: Command): string {
   const shown = Object.entries(options).filter(([, { value, help }]) => value !== undefined || help !== undefined);
   const parts = shown.map(([name, { value, required, multiple }]) => {
@@ -37,7 +37,7 @@ function optionLines(options: CommandOptions): string {
   return lines.map(([label, help]) => `  ${label.padEnd(width)}  ${indented(help)}\n`).join('');
 }
 
-/** JSON is for other programs: with -s npm prints no lines of its own before it. */
+/** JSON is for other programs. With -s, npm prints no lines of its own before it. */
 function exampleLines({ name: program }: CommandLine, { name, examples = [] }: Command): string {
   const [word = ''] = name.split(' ');
   const lines = examples.map((example) => {

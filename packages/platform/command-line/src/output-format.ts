@@ -1,7 +1,7 @@
 import { scrub } from '@vitrine/privacy/scrub';
 import { stringOption, type CommandContext } from './command.ts';
 
-/** The option of commands that print text or JSON; `help` says what the JSON is. */
+/** The option of commands that print text or JSON; `help` describes the JSON. */
 export const formatOption = (help: string) => ({ ...stringOption('text|json', help), choices: ['text', 'json'] }) as const;
 
 export const FORMAT_OPTION = { format: formatOption('for programs') };
@@ -11,7 +11,7 @@ export function formatResult<T>(format: string | undefined, result: T, toText: (
   return format === 'json' ? jsonText(result) : toText(result);
 }
 
-/** Prints a result without credentials: it may contain what clients and providers sent. */
+/** Prints a result with credentials redacted, because it may contain data of clients and providers. */
 export function printResult<T>(
   { stdout }: Pick<CommandContext, 'stdout'>,
   format: string | undefined,

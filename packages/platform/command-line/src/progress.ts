@@ -6,7 +6,7 @@ const INTERVAL_MS = 2_000;
 interface ProgressOptions {
   /** The number of items at the end. */
   readonly total: number;
-  /** The counted items, in the plural. */
+  /** Plural name of the counted items. */
   readonly items: string;
   readonly stderr: CommandContext['stderr'];
   /** A monotonic clock, milliseconds. */

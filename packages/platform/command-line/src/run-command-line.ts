@@ -8,8 +8,9 @@ import { helpText } from './help-text.ts';
 import { runCommand } from './run-command.ts';
 import { runProgram } from './run-program.ts';
 
-/** Runs the command that the process was started with, and ends the process with its exit code. `messageOf`: what is printed of a
- *  fault. */
+/**
+ * Runs the command that the process was started with, and ends the process with its exit code. `messageOf`: the printed text of a fault.
+ */
 export function runCommandLine(
   process: NodeJS.Process,
   program: CommandLine,

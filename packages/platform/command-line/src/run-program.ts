@@ -2,8 +2,10 @@ import { errorChain } from '@vitrine/faults/error-chain';
 import { codeOf, isFault, messageOf as textOf, type Fault } from '@vitrine/faults/fault';
 import { isUsageError } from './usage-error.ts';
 
-/** How long a process may take to exit by itself after its program has ended. An operation that shutdown has abandoned, such as a
- *  request to a collector that does not respond, would otherwise keep the process alive. */
+/**
+ * How long a process may take to exit by itself after its program has ended. Without this limit an operation abandoned by shutdown, such
+ * as a request to an unresponsive collector, would keep the process alive.
+ */
 const EXIT_WITHIN_MS = 500;
 
 /** A program as `main.ts` describes it. */
@@ -16,8 +18,10 @@ interface Program {
   readonly main: () => Promise<number>;
 }
 
-/** Runs a program and ends the process with its exit code: what it resolved to, 1 for a fault or for output that could not be written,
- *  2 for wrong arguments, with the program's help. */
+/**
+ * Runs a program and ends the process with its exit code: the resolved value, 1 for a fault or for output that could not be written, 2
+ * for wrong arguments, with the program's help.
+ */
 export async function runProgram(
   process: NodeJS.Process,
   { name, help, messageOf = ({ say }) => say, main }: Program,
@@ -34,8 +38,10 @@ export async function runProgram(
   setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
 }
 
-/** The reader of our output may close its pipe, or the disk behind it be full. Only the exit code can say so: printing an error would
- *  fail too, and in a server that survives uncaught exceptions cause the next one without end. */
+/**
+ * The reader of our output may close its pipe, or the disk may be full. Only the exit code can report it. Printing an error would fail
+ * too, and in a server that survives uncaught exceptions it would loop forever.
+ */
 function watchOutputs(process: NodeJS.Process): { isLost: boolean } {
   const output = { isLost: false };
   for (const stream of [process.stdout, process.stderr]) {

@@ -6,9 +6,9 @@ import { command, type Command } from './command.ts';
 const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
 
 interface ServiceCommand<C extends { readonly log: { readonly level: string } }> {
-  /** What the service is called in its log messages. */
+  /** The name of the service in its log messages. */
   readonly title: string;
-  /** Of its log lines. */
+  /** Name in its log lines. */
   readonly service: string;
   readonly summary: string;
   readonly example: string;

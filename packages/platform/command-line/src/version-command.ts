@@ -1,7 +1,7 @@
 import { command, stringOption, type Command } from './command.ts';
 import { FORMAT_OPTION, formatResult } from './output-format.ts';
 
-/** The command `version` of a program, which `--version` runs too. `script`: what starts the program from the checkout. */
+/** The command `version` of a program, also run by `--version`. `script`: the npm script that starts the program from the checkout. */
 export function versionCommand(program: string, version: string, script = `npm run ${program}`): Command {
   return command({
     name: 'version',

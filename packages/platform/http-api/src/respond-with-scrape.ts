@@ -10,7 +10,7 @@ export function respondWithScrape(read: (accept: string | undefined) => Promise<
   };
 }
 
-/** The scrape as a route that needs no key; none when it is off. */
+/** The scrape as a route without a key; empty when the scrape is off. */
 export function publicScrape(read: Parameters<typeof respondWithScrape>[0] | undefined, path: string): RawRoute[] {
   return read === undefined ? [] : [{ path, permission: 'public', respond: respondWithScrape(read) }];
 }

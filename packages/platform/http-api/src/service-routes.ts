@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { operationOf, type Route } from './route.ts';
 
-/** What a service says of itself. */
+/** The information that a service reports about itself. */
 interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
   readonly name: string;
   readonly version: string;
   readonly uptimeSec: () => number;
-  /** Everything that can degrade the service, and what degrades it now. */
+  /** All reasons for a degraded service, and the current ones. */
   readonly reasons?: readonly Reason[];
   readonly degradedBy?: () => readonly Reason[];
-  /** What health says beside that, such as how much is stored. Not a promise: health waits for no other server. */
+  /** Further fields of health, such as the number of stored objects. Not a promise, because health does not wait for other servers. */
   readonly details?: Details;
   readonly readDetails?: () => z.output<z.ZodObject<Details>>;
 }
@@ -17,8 +17,10 @@ interface ServiceState<Reason extends string = never, Details extends z.ZodRawSh
 const operation = operationOf();
 const NO_DETAILS = {};
 
-/** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. What a load balancer
- *  or the kubelet needs are the probes: `probeRoutes`. */
+/**
+ * `GET /` and `GET /api/health`. Health responds with 200 even when the service is degraded, because it reports how well the service
+ * works. Load balancers and the kubelet use the probes: `probeRoutes`.
+ */
 export function serviceRoutes<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS>(
   service: ServiceState<Reason, Details>,
 ): Route[] {
@@ -29,7 +31,7 @@ export function serviceRoutes<Reason extends string = never, Details extends z.Z
   const health = z
     .strictObject({
       status: z.enum(['ok', 'degraded']),
-      // An enum of nothing is no JSON Schema.
+      // An empty enum is not valid in JSON Schema.
       ...(reasons.length > 0 && {
         reasons: z.array(z.enum(reasons)).min(1).optional().describe('Why it is degraded; only then.'),
       }),

@@ -1,8 +1,8 @@
-/** What a throttle measures its interval by. */
+/** The clock and timers of a throttle. */
 export interface ThrottleTiming {
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
-  /** Runs `work` after `ms`; returns what cancels it. */
+  /** Runs `work` after `ms`. Returns a function that cancels it. */
   readonly schedule: (work: () => void, ms: number) => () => void;
 }
 
@@ -16,7 +16,7 @@ interface Kind<Event> {
   cancel: (() => void) | undefined;
 }
 
-/** The steady clock and timers that keep no process alive: disposal writes what they would have written. */
+/** The steady clock and unreferenced timers. Disposal writes what they would have written. */
 const SYSTEM_TIMING: ThrottleTiming = {
   clock: () => performance.now(),
   schedule: (work, ms) => {
@@ -25,9 +25,11 @@ const SYSTEM_TIMING: ThrottleTiming = {
   },
 };
 
-/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first of a kind is written at
- *  once, then after `intervalMs` the latest with the number of events since the line before, and on disposal what is left. Keeps one entry
- *  per kind, so callers bound the number of kinds. */
+/**
+ * Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first of a kind is written at
+ * once, then after `intervalMs` the latest with the number of events since the last line, and the rest on disposal. Keeps one entry per
+ * kind, so callers must bound the number of kinds.
+ */
 export class LogThrottle<Event> implements Disposable {
   readonly #intervalMs: number;
   readonly #write: (event: Event, count: number) => void;
@@ -79,7 +81,7 @@ export class LogThrottle<Event> implements Disposable {
     kind.count = 0;
     if (latest === undefined) return;
     this.#write(latest[0], count);
-    // Measured from after the line, so that the time of writing is not part of the interval.
+    // Measured after the line, so that the time of writing is not part of the interval.
     kind.quietUntil = this.#timing.clock() + this.#intervalMs;
   }
 }

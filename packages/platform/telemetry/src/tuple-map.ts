@@ -1,8 +1,10 @@
 type Key = string | number | boolean | undefined;
 export type Tuple = readonly Key[];
 
-/** A map whose keys are several values, as nested maps: joining and hashing what a request is counted by took 1 µs a lookup. No key
- *  is the beginning of another. */
+/**
+ * A map with tuple keys, as nested maps, because joining and hashing the labels of a request took 1 µs per lookup. No key may be a
+ * prefix of another.
+ */
 export class TupleMap<Value> {
   size = 0;
   readonly #root = new Map<Key, unknown>();

@@ -45,7 +45,7 @@ type HandleProxied = (
 ) => boolean;
 
 /** Handles requests for a provider and requests that must be rejected. Returns whether it handled the request. Malformed requests are
- * rejected before
+ *  rejected before
  *  authentication; then come authentication, the bounds, and the usage limits.
  *  Runs before express, which costs more per request than all of this. Spec: G1.1, G2.14, G11.10, G11.11, G11.21, G11.23. */
 export function createProxy(

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
 /** This many refusals a second are sent at once, including a burst of the same size. Later ones are delayed, so that clients that retry
- * immediately cannot take the CPU from others: over 1,300 connections, 500 a second made the p95 of others 2.5
+ *  immediately cannot take the CPU from others: over 1,300 connections, 500 a second made the p95 of others 2.5
  *  times as long, on two cores that the database shares (`npm run bench -- store-api --only crowd`). */
 const PER_SECOND = 200;
 const BURST = 100;

@@ -30,7 +30,7 @@ export interface EnrichContext {
 type EnrichExchange = ApiRequest<unknown, EnrichRequest>;
 
 /** POST /v1/stores/enrich: returns the stored facts of each input, bills returned stores and queued scans, or refuses the whole request.
- * Without `refresh` and
+ *  Without `refresh` and
  *  Idempotency-Key it takes two statements and no transaction. Spec: S2.30 to S2.32, S3.14 to S3.18, S6.12, S6.16, S6.17. */
 export async function enrichStores(
   { pool, batchPool, batchTurns, random }: EnrichContext,

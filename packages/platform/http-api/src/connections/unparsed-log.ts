@@ -13,11 +13,14 @@ const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
   connect_method: 'set the base URL of the client to this server; it is no forward proxy',
 };
 
-/** Logs requests that could not be parsed: of each reason the first at once, then every ten seconds the latest with their number. */
+/**
+ * Logs requests that could not be parsed: the first of each reason at once, then the latest every ten seconds with the number of the
+ * others.
+ */
 export class UnparsedLog implements Disposable {
   readonly #throttle: LogThrottle<RefusedMessage>;
 
-  /** `redact`: redacts a path beyond what `redactPath` does. */
+  /** `redact`: redacts a path in addition to `redactPath`. */
   constructor(logger: Logger, redact: (path: string) => string) {
     this.#throttle = new LogThrottle(INTERVAL_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
       logger.info(

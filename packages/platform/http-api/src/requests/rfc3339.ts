@@ -1,5 +1,7 @@
-/** A parsed moment: whole milliseconds since the epoch, and the digits of a fraction beyond them without trailing zeros. Stored times have no
- *  such digits, but which of two moments is the later one may depend on them. */
+/**
+ * A parsed moment: whole milliseconds since the epoch, and the digits of a fraction beyond them without trailing zeros. Stored times
+ * have no such digits, but the order of two moments may depend on them.
+ */
 export interface Moment {
   readonly ms: number;
   readonly beyond: string;
@@ -13,10 +15,10 @@ const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+)
 export const MOMENT_PATTERN = String.raw`^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$`;
 
 const MINUTE_MS = 60_000;
-/** Sorts behind every digit: a day ends after every moment of its last millisecond. */
+/** Sorts after every digit, because a day ends after every moment of its last millisecond. */
 const END_OF_DAY = ':';
 
-/** Reads a date-time of RFC 3339: every offset, `t` and `z` in either case, fractions of any length. Undefined for anything else, for
+/** Parses a date-time of RFC 3339: every offset, `t` and `z` in either case, fractions of any length. Undefined for anything else, for
  *  a day or an hour that does not exist, and for leap seconds, which the system clock does not have. */
 export function readDateTime(text: string): Moment | undefined {
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] =
@@ -26,12 +28,12 @@ export function readDateTime(text: string): Moment | undefined {
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
   const ofDay =
     ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
-  // East of Greenwich it is later already.
+  // East of Greenwich it is already later.
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1);
   return { ms: midnight + ofDay - offset, beyond: fraction.slice(3).replace(/(?<!0)0+$/, '') };
 }
 
-/** Reads `YYYY-MM-DD`, a day of UTC: its first moment and its last. */
+/** Parses `YYYY-MM-DD`, a UTC day, to its first and last moment. */
 export function readDate(text: string): { readonly first: Moment; readonly last: Moment } | undefined {
   const [, year, month, day] = DATE.exec(text) ?? [];
   const midnight = midnightOf(Number(year), Number(month), Number(day));
@@ -57,7 +59,7 @@ export function isInOrder(first: Moment, last: Moment): boolean {
 
 /** Undefined for a day that does not exist. */
 function midnightOf(year: number, month: number, day: number): number | undefined {
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999.
   const date = new Date(0);
   const midnight = date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? midnight : undefined;

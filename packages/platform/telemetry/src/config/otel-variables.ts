@@ -1,11 +1,11 @@
 import type { NamedVariable } from '@vitrine/config/read-config';
 
-/** What a variable sets, by field of `observability.otel`; undefined for a text that it does not take. */
+/** The values that a variable sets, by field of `observability.otel`; undefined for an invalid text. */
 type Read = (text: string) => Readonly<Record<string, string>> | undefined;
 
 const BOOLEAN = 'true or false';
 
-/** Where a service's configuration has the keys of `otelConfig`. */
+/** Path of the keys of `otelConfig` in a service's configuration. */
 const SECTION = 'observability.otel';
 
 /** The variables of OpenTelemetry and of the scrape, for `readConfig`; they have precedence over YAML. A service's own variables have
@@ -50,7 +50,7 @@ function readTracesExporter(text: string): ReturnType<Read> {
   return text === 'none' ? { traces_enabled: 'false' } : undefined;
 }
 
-/** `none` disables the push and not the scrape, which depends on `prometheus_enabled` alone. */
+/** `none` disables the push but not the scrape, which depends only on `prometheus_enabled`. */
 function readMetricsExporter(text: string): ReturnType<Read> {
   const names = text.split(',').map((name) => name.trim());
   if (text === 'none') return { metrics_enabled: 'false' };

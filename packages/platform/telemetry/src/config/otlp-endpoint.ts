@@ -1,15 +1,15 @@
-/** A collector's address as it is configured. */
+/** A configured collector address. */
 export interface Endpoint {
   /** Undefined when only host and port were given. */
   readonly scheme: 'http' | 'https' | undefined;
   /** With its port when there is one. */
   readonly host: string;
   readonly hasPort: boolean;
-  /** Without its last slash; '' for none. */
+  /** Without a trailing slash; '' for none. */
   readonly path: string;
 }
 
-/** The settings that an address is made of. */
+/** The settings of an address. */
 interface EndpointSettings {
   readonly endpoint?: string | undefined;
   readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
@@ -30,8 +30,8 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   };
 }
 
-/** The address to export to, as a URL: its scheme has precedence over `insecure`; a missing port is the protocol's, unless a URL was given
- *  for HTTP.
+/** The address to export to, as a URL: its scheme has precedence over `insecure`; a missing port defaults to that of the protocol,
+ *  unless a URL was given for HTTP.
  *  Signal paths are appended for HTTP. Spec: G14.1, G14.11. */
 export function exportUrl(
   { endpoint = 'localhost', protocol, insecure }: EndpointSettings,
@@ -40,7 +40,7 @@ export function exportUrl(
   const parsed = parseEndpoint(endpoint) ?? { scheme: undefined, host: 'localhost', hasPort: false, path: '' };
   const usualPort = protocol === 'grpc' ? 4317 : 4318;
   const scheme = parsed.scheme ?? (insecure ? 'http' : 'https');
-  // A URL without a port has its scheme's default; for gRPC that is not customary.
+  // A URL without a port has its scheme's default port, which is not customary for gRPC.
   const isWhole = parsed.hasPort || (parsed.scheme !== undefined && protocol !== 'grpc');
   const host = isWhole ? parsed.host : `${parsed.host}:${usualPort}`;
   return protocol === 'grpc' ? `${scheme}://${host}` : `${scheme}://${host}${parsed.path}/v1/${signal}`;

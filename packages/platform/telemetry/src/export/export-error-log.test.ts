@@ -13,7 +13,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('the first is logged at once, and what followed after a minute, also when it was the last', () => {
+test('the first error is logged at once, and later ones after a minute, even if none follows', () => {
   for (let i = 1; i <= 4; i += 1) report.add(`refused ${i}`);
   expect(lines).toEqual(['refused 1']);
   jest.advanceTimersByTime(60_000);
@@ -24,7 +24,7 @@ test('the first is logged at once, and what followed after a minute, also when i
   expect(lines).toHaveLength(3);
 });
 
-test('an outage has a line a minute', () => {
+test('an outage is logged once a minute', () => {
   for (let second = 0; second < 600; second += 1) {
     report.add('refused');
     jest.advanceTimersByTime(1_000);
@@ -32,7 +32,7 @@ test('an outage has a line a minute', () => {
   expect(lines.length).toBeLessThanOrEqual(11);
 });
 
-test('what is left is logged at the end', () => {
+test('remaining errors are logged at the end', () => {
   for (const message of ['first', 'last']) report.add(message);
   report[Symbol.dispose]();
   expect(lines).toEqual(['first', 'last']);

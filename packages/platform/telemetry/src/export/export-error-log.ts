@@ -1,9 +1,9 @@
 import { LogThrottle } from '../log-throttle.ts';
 
-/** While the collector is away, an export fails every second or so. */
+/** While the collector is unavailable, an export fails about every second. */
 const INTERVAL_MS = 60_000;
 
-/** Logs the first failed export at once, then every minute the latest with the number of the others, and on disposal what is left. */
+/** Logs the first failed export at once, then every minute the latest with the number of the others, and the rest on disposal. */
 export class ExportErrorLog implements Disposable {
   readonly #throttle: LogThrottle<string>;
 

@@ -2,8 +2,10 @@ import type { Attributes, SpanContext, SpanStatus } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { scrub } from '@vitrine/privacy/scrub';
 
-/** `exporter`, with credentials removed from the name, attributes, status and trace state of every span. Spans of this project have no
- *  events and no links. Spec: G13.1. */
+/**
+ * Wraps `exporter` and removes credentials from the name, attributes, status and trace state of every span. Spans of this project have
+ * no events and no links. Spec: G13.1.
+ */
 export function scrubbingExporter(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, callback) => exporter.export(spans.map(scrubSpan), callback),
@@ -37,7 +39,7 @@ function scrubSpan(span: ReadableSpan): ReadableSpan {
   };
 }
 
-/** A trace state is a client's text. One that holds a credential is left out as a whole. */
+/** A trace state is client input. One that contains a credential is omitted completely. */
 function scrubContext(context: SpanContext): SpanContext {
   const { traceState, ...rest } = context;
   return traceState === undefined || scrub(traceState.serialize()).count === 0 ? context : rest;

@@ -1,8 +1,8 @@
-/** Words that the text formats want at the end of a name. Spec: OpenTelemetry, Prometheus and OpenMetrics Compatibility. */
+/** Suffixes that the text formats require in a name. Spec: OpenTelemetry, Prometheus and OpenMetrics Compatibility. */
 const UNIT_WORDS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 /** A metric's name in the scrape: dots become underscores, a unit appears once, a counter ends with `_total` and a plain ratio with
- *  `_ratio`. It is the name that an OpenTelemetry Collector gives the same metric. Spec: G14.26. */
+ *  `_ratio`. Equals the name from an OpenTelemetry Collector for the same metric. Spec: G14.26. */
 export function scrapeName(name: string, unit: string, kind: 'counter' | 'gauge' | 'histogram'): string {
   const word = unit === '1' && kind === 'gauge' ? 'ratio' : UNIT_WORDS[unit];
   const plain = labelName(name).replace(/_total$/, '');

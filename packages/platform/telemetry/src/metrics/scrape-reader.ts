@@ -2,7 +2,7 @@ import { AggregationTemporality, MetricReader, type MetricProducer, type Resourc
 
 /** Reads the meter provider for a scrape. */
 export class ScrapeReader extends MetricReader {
-  /** `producer`: metrics beside those of the meter provider. */
+  /** `producer`: further metrics outside the meter provider. */
   constructor(cardinalityLimit: number, producer: MetricProducer) {
     super({
       metricProducers: [producer],
@@ -11,7 +11,7 @@ export class ScrapeReader extends MetricReader {
     });
   }
 
-  /** What the instruments hold now; callbacks that fail are left out. */
+  /** The current values of the instruments. Failing callbacks are omitted. */
   async read(): Promise<ResourceMetrics> {
     const { resourceMetrics } = await this.collect();
     return resourceMetrics;

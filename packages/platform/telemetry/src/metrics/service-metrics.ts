@@ -4,7 +4,7 @@ import type { CounterInstrument, GaugeInstrument, HistogramInstrument, MetricAtt
 
 type Recorded = CounterInstrument | HistogramInstrument;
 type Observed = CounterInstrument | GaugeInstrument;
-/** What records each of the declared instruments. */
+/** Functions that record the declared instruments. */
 export type Recorders<D extends Readonly<Record<string, Recorded>>> = {
   readonly [Name in keyof D]: D[Name] extends CounterInstrument ? Counter : Histogram;
 };
@@ -12,10 +12,12 @@ export type Recorders<D extends Readonly<Record<string, Recorded>>> = {
 /** The current value of an instrument without attributes, or of each of its series. */
 export type Reading = number | readonly (readonly [attributes: MetricAttributes, value: number])[];
 
-/** What a service declares its instruments on. The SDK sorts and hashes the attributes of every addition, which takes 0.7 µs: what every
- *  request records belongs into a source instead. */
+/**
+ * Declares the instruments of a service. The SDK sorts and hashes the attributes of every addition, which takes 0.7 µs, so use a source
+ * for metrics of every request.
+ */
 export class ServiceMetrics {
-  /** Reads metrics that are kept outside the SDK, such as `SeriesTable`s of `DurationSeries`. `now`: milliseconds since the epoch. */
+  /** Reads metrics outside the SDK, such as `SeriesTable`s of `DurationSeries`. `now`: milliseconds since the epoch. */
   readonly addSource: (read: (now: number) => readonly MetricData[]) => void;
   readonly #meter: Meter;
 
@@ -24,13 +26,13 @@ export class ServiceMetrics {
     this.addSource = addSource;
   }
 
-  /** Counters and histograms, by the names under which they are declared. The `initial` series of a counter are 0 from now on. */
+  /** Counters and histograms by their declared names. The `initial` series of a counter are 0 from now on. */
   declare<D extends Readonly<Record<string, Recorded>>>(instruments: D): Recorders<D> {
     const recorders = Object.entries(instruments).map(([name, instrument]) => [name, this.#recorder(instrument)] as const);
     return Object.fromEntries(recorders) as Recorders<D>;
   }
 
-  /** Counters and gauges that something else keeps; `read` is called whenever metrics are collected. */
+  /** Counters and gauges with external values; `read` is called whenever metrics are collected. */
   observe<D extends Readonly<Record<string, Observed>>>(
     instruments: D,
     read: () => { readonly [Name in keyof D]: Reading },

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Attributes, type Context, type Tracer } from '@opentelemetry/api';
 
-/** A span whose work has ended. Times are those of `performance.now()`. */
+/** A span of finished work. Times are those of `performance.now()`. */
 export interface FinishedSpan {
   readonly name: string;
   readonly attributes?: Attributes;
@@ -22,8 +22,10 @@ export function recordSpan(
   span.end(endedAt + offset);
 }
 
-/** What added to a time of `performance.now()` makes milliseconds since the epoch. Spans that belong together use one reading, because the
- *  system clock may be set meanwhile. */
+/**
+ * The offset from a time of `performance.now()` to milliseconds since the epoch. Related spans use one reading, because the system clock
+ * may be set in between.
+ */
 export function epochOffset(): number {
   return Date.now() - performance.now();
 }

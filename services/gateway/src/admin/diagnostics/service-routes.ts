@@ -60,7 +60,7 @@ export interface RunningService {
 }
 
 /** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its own count. It does not wait for a worker or
- * another server.
+ *  another server.
  *  Spec: G2.1, G2.2, G3.1 to G3.6, G21.1. */
 export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons, spool }: RunningService): AdminRoute[] {
   return serviceRoutes({

@@ -18,7 +18,7 @@ export const MAX_NAMED_TENANTS = 20;
 export type LineageScope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
 
 /** The selected trace: by its id, the newest with the ids of a conversation, or the newest of all. Clients choose the ids of
- * conversations, so two tenants may have the same. The filter then has to select one of them.
+ *  conversations, so two tenants may have the same. The filter then has to select one of them.
  *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`. */
 export async function readSource(
   store: OfflineTraces,

@@ -13,10 +13,10 @@ export interface Tracked {
 export const DEADLINE_TICK_MS = 100;
 
 /** One timer for all exchanges: every `tickMs` it calls those that are late. A timer or an AbortSignal per request costs 0.15 to 0.9 µs
- * and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the next
- * tick: a deadline is never early, and late by at most two ticks plus the lateness of the event loop. The watched entries are in an
- * array, not in a Set. A Set with constant insertions and deletions leaves a chain of outgrown tables behind, each still referencing its
- * entries, so that every request outlived its scavenges (at 32 connections: 20 MB
+ *  and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the next
+ *  tick: a deadline is never early, and late by at most two ticks plus the lateness of the event loop. The watched entries are in an
+ *  array, not in a Set. A Set with constant insertions and deletions leaves a chain of outgrown tables behind, each still referencing its
+ *  entries, so that every request outlived its scavenges (at 32 connections: 20 MB
  *  copied every 100 ms, and 14 µs of collector threads a request instead of 3). */
 export class Deadlines implements Disposable {
   readonly #tracked: Tracked[] = [];

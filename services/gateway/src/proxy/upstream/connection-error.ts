@@ -12,7 +12,7 @@ const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
 const TLS_CODE = /^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/;
 
 /** Converts a socket error to the error of the exchange in progress. `where`: how much of the response had arrived, when the connection
- * was open.
+ *  was open.
  *  The classes and what to do about them: docs/failure-modes.md, Upstream errors. */
 export function connectionError(error: unknown, at: ConnectionStage, isTls: boolean, where: string): UpstreamError {
   // A peer that resets has accepted the connection, even if the system reports the reset during the attempt. A closed port is reported

@@ -37,7 +37,7 @@ const INSPECTED: ReadonlyMap<number, readonly InspectedHeader[]> = Map.groupBy<n
 );
 
 /** Parses a response's head: everything before the empty line, as latin-1. Strict where a lenient parser could see another message: line
- * ends, names, folded lines, two lengths, codings other than just `chunked`. Throws `malformed_response`.
+ *  ends, names, folded lines, two lengths, codings other than just `chunked`. Throws `malformed_response`.
  *  Source: RFC 9112, sections 4 to 6. */
 export function readResponseHead(text: string, isHead: boolean): ResponseHead {
   checkHead(text);

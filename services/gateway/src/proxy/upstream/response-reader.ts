@@ -17,8 +17,8 @@ export interface ResponseConsumer {
 }
 
 /** Parses one response from the bytes of a connection, however they are segmented. It keeps neither the bytes nor the chunks that it
- * passes on, so they may be overwritten afterwards. Informational responses are skipped. Bytes after the response are counted in
- * `surplus`: no request
+ *  passes on, so they may be overwritten afterwards. Informational responses are skipped. Bytes after the response are counted in
+ *  `surplus`: no request
  *  is waiting for them, and the connection must not be used again. */
 export class ResponseReader {
   readonly #consumer: ResponseConsumer;

@@ -18,7 +18,7 @@ const BATCH_MAX_BYTES = 8 * 1_048_576;
  */
 const MEMORY_MAX_BYTES = 4 * 1_048_576;
 /** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever its size (a message each way, a
- * transaction, cold caches): at 10 ms, a trace took a third more of the writer's time. An idle writer
+ *  transaction, cold caches): at 10 ms, a trace took a third more of the writer's time. An idle writer
  *  still takes a trace at once. */
 const BATCH_INTERVAL_MS = 25;
 /**
