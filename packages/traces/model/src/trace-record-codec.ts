@@ -4,13 +4,15 @@ import { RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
-/** That of the first release. */
+/** The version of the first release. */
 export const OLDEST_RECORD_VERSION = 3;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 
-/** Reads what `encodeTraceRecord` wrote, here, in an earlier version or in the next. Faults: `unknown_record_version`, `malformed_record`;
- *  neither repeats anything of the record. */
+/**
+ * Decodes a record of `encodeTraceRecord` from this, an earlier or the next version. Faults: `unknown_record_version`,
+ * `malformed_record`; neither contains data of the record.
+ */
 export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const line = readUtf8(bytes);
   const end = line.indexOf(TEXT_START);
