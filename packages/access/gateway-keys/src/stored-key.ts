@@ -1,8 +1,10 @@
 import type { KeyRow } from './gateway-key.ts';
 import { PERMISSIONS } from './permission.ts';
 
-/** The key of a row that has its columns under the names of `KeyRow`, times in milliseconds, as both stores read it. They keep permissions
- *  and bytes each in a form of their own. */
+/**
+ * The key of a row that has its columns under the names of `KeyRow`, times in milliseconds, as both stores read it. Each stores
+ * permissions and bytes in its own format.
+ */
 export function storedKeyOf(row: Readonly<Record<string, unknown>>, granted: readonly string[], token_mac: Uint8Array): KeyRow {
   const text = (column: string) => (typeof row[column] === 'string' ? row[column] : undefined);
   return {
@@ -13,7 +15,7 @@ export function storedKeyOf(row: Readonly<Record<string, unknown>>, granted: rea
     description: text('description'),
     created_by: text('created_by'),
     role: text('role') ?? '',
-    // A later version may store permissions that this one does not know.
+    // A later version may store permissions that are unknown here.
     permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
     plan: text('plan'),
     created_at: Number(row['created_at']),

@@ -1,4 +1,4 @@
-/** What a technology is for, by slug. A technology has exactly one. Slugs are in responses and never change. */
+/** Purposes of technologies, by slug. Each technology has exactly one. Slugs are part of responses and never change. */
 export const CATEGORIES = {
   'ecommerce-platform': 'Ecommerce platform',
   theme: 'Theme',

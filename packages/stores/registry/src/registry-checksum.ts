@@ -4,7 +4,7 @@ import { PUBLIC_SUFFIX_LIST, TENANT_SUFFIXES } from './registrable-domain.ts';
 import { LITERAL_VERSIONS } from './rules/literals.ts';
 import { TECHNOLOGY_RULES, VOCABULARY } from './vocabulary.ts';
 
-/** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */
+/** Everything that determines domains and detections, in a fixed order that is independent of the sources. */
 function canonicalRegistry(): string {
   return JSON.stringify({
     categories: Object.entries(CATEGORIES).toSorted(byKey),

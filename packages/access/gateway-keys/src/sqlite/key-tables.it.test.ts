@@ -22,7 +22,7 @@ const create = (store: SqliteKeyStore, id: string, token: string, tenant: object
 const rotate = (store: SqliteKeyStore, id: string, token: string) =>
   store.rotate(id, undefined, [hashOf(token)], auditEvent()).kind;
 
-/** A key database as version 0.1.0 made it: schema 1, which has only the present tokens of keys. */
+/** A key database of version 0.1.0: schema 1, which has only the present tokens of keys. */
 function makeSchema1(at: string): void {
   using database = new DatabaseSync(at);
   database.exec(readFileSync(new URL('./testdata/keys-schema-1.sql', import.meta.url), 'utf8'));
@@ -35,7 +35,7 @@ function makeSchema1(at: string): void {
   database.exec(`INSERT INTO audit_events VALUES (1, 7, 'system', 'gateway_key.revoke', 'revoked', 'allow', '', 'c', '', '')`);
 }
 
-test('a token that a process of an earlier version rotates away in the same file stays taken', () => {
+test('a token replaced by a process of an earlier version in the same file stays reserved', () => {
   using store = new SqliteKeyStore(path);
   create(store, 'k', 'first');
   using earlier = new DatabaseSync(path);
@@ -47,7 +47,7 @@ test('a token that a process of an earlier version rotates away in the same file
 });
 
 describe('a database of schema 1', () => {
-  test('opens with its keys, and what its active and revoked keys had is taken', () => {
+  test('opens with its keys, and tokens of its active and revoked keys are reserved', () => {
     makeSchema1(path);
     using store = new SqliteKeyStore(path);
     expect(store.list(undefined).map(({ id }) => id)).toEqual(['active']);
@@ -57,7 +57,7 @@ describe('a database of schema 1', () => {
     expect(create(store, 'revoked', 'new', B)).toBe('id_taken');
   });
 
-  test('that is put back below a running store is migrated too', async () => {
+  test('that replaces the file of a running store is migrated too', async () => {
     await using store = new EmbeddedKeyStore({ path });
     await store.list(undefined);
     makeSchema1(join(folder.path, 'copy.db'));

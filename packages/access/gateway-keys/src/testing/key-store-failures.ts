@@ -4,7 +4,7 @@ import { allAuditEvents, type KeyPlace, type OpenedKeyStore } from './key-place.
 import { A, auditEvent, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 import { StatementFailures } from './statement-failures.ts';
 
-/** Every method of the ports, changes first; each must be possible again after it has failed. */
+/** Every method of the ports, changes first. Each must succeed again after a failure. */
 const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
   (store) => createKey(store, 'a', 'first'),
   (store) => createKey(store, 'b', 'second'),
@@ -16,7 +16,7 @@ const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
   (store) => store.recordPeppers([hashOf('', 3)]),
   (store) => store.appendAudit(['x', 'y', 'z'].map((target) => auditEvent({ target, at: T0 - 1 }))),
   (store) => store.removeAuditBefore(T0),
-  // Every token that a key had, or that was reserved, is taken, however often it was tried to store it.
+  // Every token that a key had or that was reserved stays reserved, after any number of tries to store it.
   (store) => createKey(store, 'c', 'first'),
   (store) => createKey(store, 'c', 'file-2'),
   (store) => store.list(A),
@@ -27,7 +27,7 @@ const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
   (store) => store.listAudit({ limit: 2 }),
 ];
 
-/** What the ports show, without what a store may number as it likes. */
+/** The visible state of the ports, without numbers that a store may choose freely. */
 async function stateOf(store: OpenedKeyStore) {
   const rows = await store.list(undefined);
   const { active, revision } = await store.changes(0);
@@ -41,14 +41,16 @@ async function stateOf(store: OpenedKeyStore) {
   };
 }
 
-/** A store in which every n-th statement fails, for every n: the call under way is a fault, has changed nothing, and succeeds when it is
- *  made again. `openPlace` calls `failures.statement` before each statement. */
+/**
+ * A store in which every n-th statement fails, for every n: the call in progress is a fault, has changed nothing, and succeeds when
+ * repeated. `openPlace` calls `failures.statement` before each statement.
+ */
 export function testKeyStoreFailures(openPlace: (failures: StatementFailures) => Promise<KeyPlace>): void {
-  test('whichever statement fails, its call is a fault that changes nothing, and the store goes on', async () => {
+  test('whichever statement fails, its call is a fault without changes, and the store continues', async () => {
     const expected = await statesWithoutFailure(() => openPlace(new StatementFailures(Number.POSITIVE_INFINITY)));
     let failAt = 1;
     while (await failsOnce(failAt)) failAt += 1;
-    // Each step has one statement at least, and a change has several.
+    // Each step has at least one statement, and a change has several.
     expect(failAt).toBeGreaterThan(2 * STEPS.length);
 
     async function failsOnce(n: number): Promise<boolean> {

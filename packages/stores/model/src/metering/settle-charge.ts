@@ -12,13 +12,15 @@ const UNIQUE_VIOLATION = '23505';
 const FIND_BILLED = `SELECT ${BILLING_UNITS.join(', ')} FROM usage_counters WHERE workspace_id = $1 AND starts_at = $2
   AND EXISTS (SELECT FROM ledger WHERE workspace_id = $1 AND operation_id = $3 AND created_at = $4)`;
 
-/** Whether an error leaves open what became of the statement: its connection broke, or the server did not respond. */
+/** Whether an error leaves the outcome of the statement unknown: its connection broke, or the server did not respond. */
 export function isOutcomeLost(error: unknown): boolean {
   return classifyPostgresError(error) === 'connection' || isReadTimeout(error) || codeOf(error) === 'ETIMEDOUT';
 }
 
-/** Whether the transaction that made a charge was committed, after its COMMIT got no response: makes the charge once more, which first waits for
- *  that transaction to end and then meets its ledger rows or does not, and rolls that back. Faults: `billing_unknown`. */
+/**
+ * Whether the transaction that made a charge was committed, after its COMMIT got no response: repeats the charge, which first waits for
+ * that transaction to end and then finds its ledger rows or not, and rolls the repetition back. Faults: `billing_unknown`.
+ */
 export function wasCharged(pool: PostgresPool, charge: Charge, isIdempotent: boolean): Promise<boolean> {
   const unmet = new Error('the charge was not committed');
   return settled(isIdempotent, async () => {
@@ -35,8 +37,10 @@ export function wasCharged(pool: PostgresPool, charge: Charge, isIdempotent: boo
   });
 }
 
-/** Makes a charge, a statement of its own, that got no response again: the ledger holds an operation once, whichever of the two comes first.
- *  Resolves as `chargeUsage`. Faults: `billing_unknown`. */
+/**
+ * Repeats a charge that is a separate statement and got no response. The ledger stores an operation once, whichever of the two comes
+ * first. Resolves like `chargeUsage`. Faults: `billing_unknown`.
+ */
 export function chargeAgain(pool: PostgresPool, charge: Charge): Promise<UnitCounts | undefined> {
   const { workspace_id, period_starts_at, operation_id } = charge;
   return settled(false, async () => {
@@ -46,7 +50,7 @@ export function chargeAgain(pool: PostgresPool, charge: Charge): Promise<UnitCou
     } catch (error) {
       if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
     }
-    // Billed by the first, or without room: the first may have taken what was left.
+    // Billed by the first, or beyond the allowance, because the first may have used the rest.
     const values = [workspace_id, new Date(period_starts_at), operation_id, new Date(timeOfId(operation_id))];
     return (await pool.query<UnitCounts>(FIND_BILLED, values))[0];
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where people and programs reach this deployment; without a final slash. Spec: S3.31. */
+/** Public URLs of this deployment, without a trailing slash. Spec: S3.31. */
 export interface PublicUrls {
   readonly api_url: string;
   readonly console_url: string;
@@ -12,7 +12,7 @@ const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((url) => !/[?#@]|\/$/.test(url), 'must not carry credentials, a query, a fragment or a final slash');
 
-/** Keys of the configuration of each service that makes URLs; the same in all of them, because profiles are stored with their URLs. */
+/** Configuration keys of every service that creates URLs; the same in all of them, because profiles are stored with their URLs. */
 export const publicUrlKeys = {
   api_url: publicUrl.default('http://127.0.0.1:8081'),
   /** `api_url` unless given. */

@@ -18,12 +18,12 @@ export function inlineAddress(literal: string, hasEscape: boolean, addresses: Ad
   if (MEDIA.test(text)) return undefined;
   if (/^(?:https?:)?\/\//.test(text)) return addresses.read(text);
   if (!BARE.test(text)) return undefined;
-  // `theme.app` is a property of something, `cdn.attn.tv` and `vendor.com/x.js` are hosts.
+  // `theme.app` is a property access, while `cdn.attn.tv` and `vendor.com/x.js` are hosts.
   const isHost = text.includes('/') || withoutWww(text).split('.').length > 2;
   return isHost ? addresses.readBare(text) : undefined;
 }
 
-/** What `unescape` makes of a tag; of what follows a value in one, the address. */
+/** The result of `unescape` for a tag; for the text after a value in a tag, the address. */
 function written(text: string): string {
   if (!text.includes('%3')) return text;
   const tag = text
