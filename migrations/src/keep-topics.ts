@@ -7,7 +7,7 @@ interface KeepTopicsOptions {
   readonly ensure: () => Promise<readonly TopicResult[]>;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
-  /** Called with what was created or extended; the first time with all topics. */
+  /** Called with the created or extended topics; the first time with all topics. */
   readonly onResults: (results: readonly TopicResult[]) => void;
   /** Called once for an error until it passes. */
   readonly onError: (message: string) => void;

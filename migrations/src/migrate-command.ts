@@ -69,7 +69,7 @@ function secondsOf(text: string | undefined): number {
   return seconds;
 }
 
-/** After the wait it goes on anyway, so that the error of the connection is what the user gets. */
+/** After the wait it continues anyway, so that the user gets the connection error. */
 async function untilReachable(dsn: Secret, seconds: number, { stderr, untilSignal }: CommandContext): Promise<void> {
   await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-migrate', maxConnections: 1 });
   const stop = new AbortController();

@@ -31,7 +31,7 @@ export const CUSTOM_RESOURCES: readonly CustomResource[] = [GATEWAY_KEY, PLAN_LI
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 const APPLICATION = 'vitrine-operator';
 const MAX_CONNECTIONS = 256;
-/** One for each worker of a controller would do; transactions are short. */
+/** One connection per worker of a controller suffices, because transactions are short. */
 const DATABASE_CONNECTIONS = 6;
 
 interface OperatorOptions {
@@ -44,14 +44,16 @@ interface OperatorOptions {
 }
 
 export interface Operator extends AsyncDisposable {
-  /** Of probes and metrics. */
+  /** The server of probes and metrics. */
   readonly url: string;
-  /** Resolves when another process may lead: the process has to end. */
+  /** Resolves when another process may lead. Then this process must end. */
   readonly lost: Promise<void>;
 }
 
-/** Starts an operator, whether or not database and API server are there: it waits for both. Disposal finishes the passes in progress, gives
- *  the Lease back, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`. */
+/**
+ * Starts an operator and waits for database and API server if they are unavailable. Disposal finishes the passes in progress, releases
+ * the Lease, then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`.
+ */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { config, kubeConfig, logger, electionTimes, propagationMs } = options;
   await using opened = new AsyncDisposableStack();
@@ -107,7 +109,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   return { url: api.url, lost: leader.lost, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Makes the controllers of a leader, which writes objects through `server` and rows through `database`. */
+/** Creates the controllers of a leader, which write objects through `server` and rows through `database`. */
 function createControllers(
   shared: Omit<ControllerContext, 'server' | 'events'>,
 ): (server: ApiRequests, database: Transactions) => readonly Controller[] {

@@ -7,7 +7,7 @@ const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
 /** Without an annotation: the right to create GatewayKeys must not include the right to manage all keys of the tenant. */
 const DEFAULT_CEILING: readonly Permission[] = ['proxy:write', 'analytics:read'];
 
-/** What is read of a Namespace. */
+/** The fields read from a Namespace. */
 export interface NamespaceObject {
   readonly metadata?: {
     readonly name?: string;
@@ -18,15 +18,15 @@ export interface NamespaceObject {
 }
 
 export interface NamespaceTenant {
-  /** Undefined when the namespace belongs to none. */
+  /** Undefined when the namespace belongs to no tenant. */
   readonly tenant: Tenant | undefined;
-  /** What keys of the namespace may be permitted at most. */
+  /** Maximum permissions of keys in the namespace. */
   readonly ceiling: ReadonlySet<Permission>;
-  /** Nothing can be created in it any more. */
+  /** No object can be created in it any more. */
   readonly isTerminating: boolean;
 }
 
-/** The tenant that the labels of a namespace name, else the default one. Half a label is no tenant. */
+/** The tenant that the labels of a namespace name, else the default one. A single label does not name a tenant. */
 export function namespaceTenant(namespace: NamespaceObject | undefined, defaultTenant: Tenant | undefined): NamespaceTenant {
   const { labels = {}, annotations = {}, deletionTimestamp } = namespace?.metadata ?? {};
   const { [ORG_LABEL]: org_id, [WORKSPACE_LABEL]: workspace_id } = labels;

@@ -12,12 +12,15 @@ interface SweptKeys {
   readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Registers keys again whose rows the database lost. Adds keys whose rows were changed by others, or whose plan was created or deleted. */
+/**
+ * Registers keys again whose rows the database lost. Enqueues keys whose rows were changed by others, or whose plan was created or
+ * deleted.
+ */
 export function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
   let revisions: RowRevisions = new Map();
   let plans: string | undefined;
   return async (signal) => {
-    // Before the rows are read: a key that is registered meanwhile is not lost.
+    // Read before the rows, so that a key registered in the meantime does not count as lost.
     const registered = listed().filter(shouldHaveRow);
     const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
     const owners = changedOwners(revisions, found.revisions);
@@ -37,8 +40,10 @@ export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisi
   return new Map(rows.map((row) => [row.owner_uid, row]));
 }
 
-/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. A new
- *  row is the operator's, unless others changed it since it was registered. */
+/**
+ * The owners of rows that are missing, older than before, or changed by others: the database lost them, was restored from a copy, or was
+ * edited. A new row counts as the operator's, unless others changed it since its registration.
+ */
 export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
   const isGoneOrOlder = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) =>
     (now.get(owner)?.revision ?? -1) < revision;

@@ -3,10 +3,10 @@ import type { Row } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 
-/** Where a leader writes rows. */
+/** Writes rows for a leader. */
 export type Transactions = Pick<PostgresPool, 'transaction'>;
 
-/** With who took it, because epochs begin again in a database that was made anew. */
+/** Includes the holder, because epochs start over in a recreated database. */
 export interface Epoch {
   readonly epoch: number;
   readonly holder: string;
@@ -23,8 +23,11 @@ export async function takeEpoch(pool: PostgresPool, holder: string): Promise<Epo
   return row;
 }
 
-/** The database of a leader. A transaction commits only while the epoch of this leader is the newest in this database: a paused former leader
- *  changes nothing. The Lease alone cannot promise that, because its counter restarts when it is deleted. Faults: `leadership_lost`. */
+/**
+ * The database of a leader. A transaction commits only while the epoch of this leader is the newest in this database: a paused former
+ * leader changes nothing. The Lease alone cannot ensure that, because its counter restarts when it is deleted. Faults:
+ * `leadership_lost`.
+ */
 export class FencedDatabase implements Transactions {
   readonly #pool: PostgresPool;
   readonly #epoch: Epoch;

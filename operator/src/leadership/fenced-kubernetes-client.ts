@@ -2,8 +2,11 @@ import { Fault } from '@vitrine/faults/fault';
 import { REQUEST_TIMEOUT_MS, type ApiRequest, type ApiRequests, type WatchRequest } from '../runtime/kubernetes-client.ts';
 import type { Leadership } from '../runtime/leader-election.ts';
 
-/** The API server of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no object.
- *  A write in flight ends with the Lease. `FencedDatabase` promises more for rows. Faults of writes: `leadership_lost`. */
+/**
+ * The API client of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no
+ * object. A write in flight is cancelled when the Lease ends. `FencedDatabase` has a stronger guarantee for rows. Faults of writes:
+ * `leadership_lost`.
+ */
 export class FencedKubernetesClient implements ApiRequests {
   readonly #server: ApiRequests;
   readonly #leadership: Pick<Leadership, 'remainingMs'>;

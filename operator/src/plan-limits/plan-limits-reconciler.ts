@@ -31,7 +31,7 @@ export class PlanLimitsReconciler {
     this.#events = events;
   }
 
-  /** `name`: of the resource, which is that of the plan. */
+  /** `name`: of the resource and the plan. */
   async reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const object = await this.#repository.read(name, signal);
     try {
@@ -58,7 +58,7 @@ export class PlanLimitsReconciler {
     return { object: current, decision };
   }
 
-  /** Writes nothing where nothing would change. */
+  /** Writes nothing if nothing would change. */
   async #writeStatus({ object, decision }: Applied, signal: AbortSignal): Promise<void> {
     const { ready, isStalled = false, failure } = decision;
     if (object === undefined || ready === undefined) return;
@@ -82,7 +82,7 @@ export class PlanLimitsReconciler {
     this.#events.record(subject, { type: isNormal ? 'Normal' : 'Warning', reason, action: 'Reconcile', note });
   }
 
-  /** The pass is repeated all the same. A status that cannot be written is an event. */
+  /** The pass is repeated anyway. A status that cannot be written is an event. */
   async #reportFailure(object: PlanLimitsObject | undefined, error: unknown, signal: AbortSignal): Promise<void> {
     if (object === undefined) return;
     const after = afterFailure(error, object);

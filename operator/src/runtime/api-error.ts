@@ -1,4 +1,4 @@
-/** A response of the API server with a status of 400 or above, or none that could be read. */
+/** An error response of the API server (status 400 or above), or a missing or unreadable one. */
 export class ApiError extends Error {
   readonly code = 'kubernetes_api_error';
   /** 0 when there was no response. */
@@ -20,14 +20,14 @@ interface Status {
 
 const MAX_MESSAGE = 500;
 
-/** `body`: a `Status` as JSON, or any text of something in front of the API server. `sent`: the object of the request. */
+/** `body`: a `Status` as JSON, or any text of a proxy in front of the API server. `sent`: the object of the request. */
 export function apiError(method: string, path: string, status: number, body: string, sent?: unknown): ApiError {
   const { message = body, reason = '' } = readStatus(body);
   const shown = withoutSecretData(message, sent).slice(0, MAX_MESSAGE);
   return new ApiError(`${method} ${path}: ${status} ${reason}: ${shown}`, status, reason);
 }
 
-/** Webhooks and policies quote what they like of an object, and the message is for logs and conditions. */
+/** Webhooks and policies may quote any part of an object, but the message is used in logs and conditions. */
 function withoutSecretData(message: string, sent: unknown): string {
   const { data } = (sent ?? {}) as { data?: Readonly<Record<string, unknown>> };
   const encoded = Object.values(data ?? {}).filter((value) => typeof value === 'string' && value !== '') as string[];
