@@ -122,21 +122,18 @@ test('an endpoint without a currency uses that of structured data, and sitemaps 
   expect(facts({ pages: [page(two)], documents })).toMatchObject({ catalog: { currency: null, price_range: null } });
 });
 
-test.each(['closed', 'password', 'parked'] as const)(
-  'a page that is %s is an observation of its status alone',
-  (storefrontCondition) => {
-    const pages = [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00' } }))];
-    const documents = [document('shopify_products', { products: products(12) })];
-    expect(facts({ storefrontCondition, pages, documents })).toMatchObject({
-      pages: {},
-      technologies: [],
-      catalog: null,
-      shows_products: false,
-      shows_commerce: true,
-    });
-    expect(facts({ storefrontCondition, pages, documents }, NOTHING).shows_commerce).toBe(false);
-  },
-);
+test.each(['closed', 'password', 'parked'] as const)('a page that is %s gives only its status', (storefrontCondition) => {
+  const pages = [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00' } }))];
+  const documents = [document('shopify_products', { products: products(12) })];
+  expect(facts({ storefrontCondition, pages, documents })).toMatchObject({
+    pages: {},
+    technologies: [],
+    catalog: null,
+    shows_products: false,
+    shows_commerce: true,
+  });
+  expect(facts({ storefrontCondition, pages, documents }, NOTHING).shows_commerce).toBe(false);
+});
 
 test.each([
   [[301], 'https://acme.com/', 'acme.com'],

@@ -228,17 +228,14 @@ describe('bodies', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  test.each(['[]', 'null', '3', '"x"', '{', '{}{}', '{} x', "{'a':1}", '{"__proto__":{}}'])(
-    '%s is not a valid body',
-    async (text) => {
-      for (const { method, path, body } of operations) {
-        if (body === undefined) continue;
-        const response = await fetch(gateway.url + path, { method, body: text });
-        expect([path, response.status]).toEqual([path, 400]);
-        await response.body?.cancel();
-      }
-    },
-  );
+  test.each(['[]', 'null', '3', '"x"', '{', '{}{}', '{} x', "{'a':1}", '{"__proto__":{}}'])('%s is refused', async (text) => {
+    for (const { method, path, body } of operations) {
+      if (body === undefined) continue;
+      const response = await fetch(gateway.url + path, { method, body: text });
+      expect([path, response.status]).toEqual([path, 400]);
+      await response.body?.cancel();
+    }
+  });
 
   test('permissions are accepted in any letter case', async () => {
     const body = JSON.stringify({ permissions: [' PROXY:Write '] });

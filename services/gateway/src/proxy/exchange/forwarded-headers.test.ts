@@ -84,22 +84,19 @@ describe('headers in the trace', () => {
 });
 
 describe('the header of the gateway key, whatever its name', () => {
-  test.each(['X-Team-Key', 'team-key', 'p-key', 'Accept-Key', 'X-Svc-Other'])(
-    '%s is not forwarded, and its value is hidden',
-    (name) => {
-      const readers = headerReaders(name);
-      for (const sent of [name, name.toLowerCase(), name.toUpperCase()]) {
-        const read = readers.request(['Accept', '*/*', sent, 'canary', 'X-Svc-Gateway-Key', 'canary'], undefined);
-        expect(read).toEqual({
-          forwarded: ['Accept', '*/*'],
-          stored: `Accept\n*/*\n${sent}\n[REDACTED]\nX-Svc-Gateway-Key\n[REDACTED]`,
-          secrets: 2,
-          hasOwn: false,
-        });
-      }
-      expect(readers.response([name, 'canary'], undefined).stored).toBe(`${name}\n[REDACTED]`);
-    },
-  );
+  test.each(['X-Team-Key', 'team-key', 'p-key', 'Accept-Key', 'X-Svc-Other'])('%s is dropped and hidden', (name) => {
+    const readers = headerReaders(name);
+    for (const sent of [name, name.toLowerCase(), name.toUpperCase()]) {
+      const read = readers.request(['Accept', '*/*', sent, 'canary', 'X-Svc-Gateway-Key', 'canary'], undefined);
+      expect(read).toEqual({
+        forwarded: ['Accept', '*/*'],
+        stored: `Accept\n*/*\n${sent}\n[REDACTED]\nX-Svc-Gateway-Key\n[REDACTED]`,
+        secrets: 2,
+        hasOwn: false,
+      });
+    }
+    expect(readers.response([name, 'canary'], undefined).stored).toBe(`${name}\n[REDACTED]`);
+  });
 });
 
 test('the fast path decides like the full check, in any letter case', () => {
