@@ -93,7 +93,7 @@ export const VERSION: string = manifest.version;
 export function readPeppers(path: string): Pepper[] {
   const peppers = filesOf(path).flatMap((file) => readPepperFile(file) ?? []);
   if (peppers.length === 0)
-    throw new Fault('pepper_unusable', { say: `${path} has no pepper: mount that of the gateways there` });
+    throw new Fault('pepper_unusable', { say: `${path} has no pepper: mount the pepper of the gateways there` });
   return peppers;
 }
 

@@ -8,7 +8,7 @@ import { CUSTOM_RESOURCES, startOperator } from './app.ts';
 import { OPERATOR_CONFIG_FILE, readOperatorConfig, VERSION } from './config.ts';
 import { definitionsText } from './custom-resources/custom-resource-definition.ts';
 
-const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
+const AFTER_BUG = 'report it with this line: it is a bug, and the process continues';
 const AFTER_LOSS = 'nothing, when it restarts and leads or waits again: docs/failure-modes.md#leadership_lost';
 
 const serve = command({

@@ -217,7 +217,7 @@ function decideGiven(observed: ObservedKey, spec: GatewayKeySpec, fields: Manage
     });
   if (row === undefined) return { action: 'register', ...(wasRegistered(object) && { event: RESTORED }) };
   if (row.isRevoked && secret.token === 'current')
-    return stalled({ reason: 'TokenConflict', message: `${ref} holds a token that was revoked: put another one there` });
+    return stalled({ reason: 'TokenConflict', message: `${ref} contains a revoked token: replace it with another one` });
   if (secret.token === 'next') return { action: 'promoteToken', event: ROTATED };
   if (secret.token === 'other') return { action: 'replaceToken', event: ROTATED };
   if (!isSame(row, fields)) return { action: 'update' };

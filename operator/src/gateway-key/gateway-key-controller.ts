@@ -48,7 +48,7 @@ export function createGatewayKeyController(context: ControllerContext, database:
     },
   });
   const addSecretOwner = (secret: string, change: string) => {
-    // Additions come from the pass that needs them, and resyncs are handled for keys.
+    // An addition comes from the pass that needs it, and resyncs are handled for keys.
     const owner = change === 'updated' || change === 'deleted' ? secretOwners.get(secret) : undefined;
     if (owner !== undefined && firstOf(keys, owner) === undefined) secretOwners.delete(secret);
     else if (owner !== undefined) controller.add(owner);

@@ -71,7 +71,7 @@ export function secretData(token: string, keyId: string, clients: ClientSettings
   return encoded({ token, id: keyId, ...clientVariables(clients, token) });
 }
 
-/** The status fields of a token in a Secret of the operator. */
+/** The data of an operator Secret that is derived from its token. */
 export function describedData(secret: SecretObject, keyId: string, clients: ClientSettings): Readonly<Record<string, string>> {
   const token = tokenIn(secret, 'token');
   return encoded({ id: keyId, ...(token !== undefined && clientVariables(clients, token)) });

@@ -46,7 +46,7 @@ export class FencedDatabase implements Transactions {
       if (row?.epoch !== this.#epoch.epoch || row.holder !== this.#epoch.holder) {
         this.#onLost();
         throw new Fault('leadership_lost', {
-          say: 'another process leads by now, or the database was replaced',
+          say: 'another process is leading, or the database was replaced',
           log: { own: this.#epoch, current: row },
         });
       }

@@ -25,7 +25,7 @@ export class FencedKubernetesClient implements ApiRequests {
     if (remainingMs <= 0) {
       this.#onLost();
       const { method, path } = request;
-      throw new Fault('leadership_lost', { say: 'the Lease has run out', log: { method, path } });
+      throw new Fault('leadership_lost', { say: 'the Lease has expired', log: { method, path } });
     }
     return await this.#server.request<T>({
       ...request,

@@ -83,7 +83,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
         [headers['dead-letter-error-class'], headers['dead-letter-reason'], value] as const;
       expect(new Set(letters.map(reasonOf))).toEqual(
         new Set([
-          ['malformed_record', 'the trace record is no JSON object with a version', 'no record'],
+          ['malformed_record', 'the trace record is not a JSON object with a version', 'no record'],
           ['unknown_record_version', expect.stringContaining('has version 99; this program reads'), '{"version":99}'],
           // Without its value, which is larger than the publishing limit.
           ['record_too_large', 'the record has 16777217 bytes; at most 16777216 are read', undefined],

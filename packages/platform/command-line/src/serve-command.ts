@@ -3,7 +3,7 @@ import type { ConfigSource } from '@vitrine/config/read-config';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
 import { command, type Command } from './command.ts';
 
-const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
+const AFTER_BUG = 'report it with this line: it is a bug, and the process continues';
 
 interface ServiceCommand<C extends { readonly log: { readonly level: string } }> {
   /** The name of the service in its log messages. */

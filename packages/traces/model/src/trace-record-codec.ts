@@ -18,14 +18,14 @@ export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const end = line.indexOf(TEXT_START);
   const head = parseJson(end === -1 ? line : line.slice(0, end));
   const { data } = envelope.safeParse(head);
-  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is no JSON object with a version' });
+  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is not a JSON object with a version' });
   const { version } = data;
   if (version < OLDEST_RECORD_VERSION || version > RECORD_VERSION + 1) {
     const say = `the trace record has version ${version}; this program reads ${OLDEST_RECORD_VERSION} to ${RECORD_VERSION + 1}`;
     throw new Fault('unknown_record_version', { say });
   }
   const texts = readTexts(end === -1 ? '' : line.slice(end), data.texts);
-  if (texts === undefined) throw new Fault('malformed_record', { say: 'the trace record has not as many texts as it names' });
+  if (texts === undefined) throw new Fault('malformed_record', { say: 'the trace record does not have the texts it names' });
   const read = traceRecord.safeParse({ ...(head as object), ...texts });
   if (!read.success) {
     const places = read.error.issues.map(({ path }) => path.join('.')).join(', ');

@@ -39,7 +39,7 @@ export class BackgroundJobs implements AsyncDisposable {
       const relay = new OutboxRelay(pool, { publishers, logger });
       this.#relay = relay;
       metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
-    } else logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
+    } else logger.warn({ next_step: AFTER_NO_BROKERS }, 'queued scans are not published');
     this.#retention = new StoreRetention(pool, logger, { ready });
     metrics?.observe(RETENTION_INSTRUMENTS, () => this.#retention.readings());
   }

@@ -195,7 +195,7 @@ describe('a request with an idempotency key', () => {
 describe('a connection that breaks while a request is billed', () => {
   /** A server may take its time to notice that a connection has ended. */
   const PATIENT = { statementTimeoutMs: 120_000, lockTimeoutMs: 120_000 };
-  // Matches the exact statement, but not `READ COMMITTED`.
+  // The statement as sent, so that `READ COMMITTED` does not match.
   const COMMIT = 'COMMIT\0';
   const entries = cached('a.com', 'b.com');
   const transaction = (pool: PostgresPool, request: TestRequest) =>

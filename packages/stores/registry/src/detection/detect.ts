@@ -86,7 +86,7 @@ function imitated(seen: ReadonlyMap<string, DetectedTechnology>, index: RuleInde
     .filter((slug) => seen.has(slug));
 }
 
-/** Technologies reported only with a platform that is unknown or uses them for all its stores. */
+/** Technologies reported only with a platform, if the platform is unknown or uses them for all its stores. */
 function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: ReadonlySet<string>, index: RuleIndex): string[] {
   const isSure = ({ slug, confidence }: DetectedTechnology) => confidence !== 'low' && !withheld.has(slug);
   const platforms = new Set(

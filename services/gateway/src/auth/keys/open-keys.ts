@@ -86,7 +86,7 @@ function peppersOf({ peppers, store }: AuthConfig, { driver, path }: StorageSett
   try {
     makeFolder(folder);
   } catch (cause) {
-    throw new Fault('storage_unusable', { say: `${folder} cannot be made: ${messageOf(cause)}`, cause });
+    throw new Fault('storage_unusable', { say: `${folder} cannot be created: ${messageOf(cause)}`, cause });
   }
   const opened = openPepperFile(pepper, randomBytes, now);
   keepPrivate(pepper);
