@@ -14,8 +14,8 @@ export type NewTokenHash = TokenHash & PepperIdentity;
 
 /**
  * Hashes tokens with peppers; the first pepper is used for new tokens. Uses HMAC and not a slow hash, because tokens are long, and a
- * password hash would block the event loop for 14 ms per check. Keyed, so that candidates cannot be tested against a stolen table. Spec:
- * G8.18.
+ * password hash would block the event loop for 14 ms per check. Keyed, so that candidates cannot be tested against a stolen table.
+ * Spec: G8.18.
  */
 export class TokenHashes {
   readonly #keys: readonly (PepperIdentity & { readonly key: KeyObject })[];

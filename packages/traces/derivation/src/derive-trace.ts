@@ -36,8 +36,8 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
 
 /**
  * Derives the record of an exchange: reads usage and model, prices them, redacts data that must not be stored. About 5 µs for an
- * exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for any input of a client or a provider. Spec: G1.2, G4.1
- * to G4.27, G11.10.
+ * exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for any input of a client or a provider.
+ * Spec: G1.2, G4.1 to G4.27, G11.10.
  */
 export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
   const { policy, prices, hashCredential } = context;

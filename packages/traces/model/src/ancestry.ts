@@ -26,8 +26,8 @@ interface Ancestry {
 
 /**
  * The checkpoints that a run was forked from, back to the root: the parents of its first checkpoint through all runs, or earlier
- * checkpoints of the run if clients sent no parents. Never crosses into another tenant or into another group named by a client. Spec:
- * G6.6.
+ * checkpoints of the run if clients sent no parents. Never crosses into another tenant or into another group named by a client.
+ * Spec: G6.6.
  */
 export async function readAncestry(
   store: Pick<TraceStore, 'ancestors' | 'checkpoints'>,

@@ -13,8 +13,8 @@ export const WRITTEN_INSTRUMENTS = {
 };
 
 /**
- * Metrics of the process that writes traces to their store: the gateway, or the trace-writer with a broker. Spec: G12.7, G12.11, G14.28
- * to G14.31.
+ * Metrics of the process that writes traces to their store: the gateway, or the trace-writer with a broker.
+ * Spec: G12.7, G12.11, G14.28 to G14.31.
  */
 export const WRITE_INSTRUMENTS = {
   writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
