@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
 
-// The repository checks itself: what house rules ask for and lint cannot say. Every rule is one test, and a failure lists each
+// The repository checks itself: house rules that lint cannot express. Every rule is one test, and a failure lists each
 // offender with its reason. Imports are found by regular expressions, which is enough for formatted sources; functions by a parser.
 
 const ROOT = import.meta.dirname;
@@ -22,7 +22,7 @@ const KEBAB_CASE = /^(?:\.?[a-z0-9]+(?:[-.][a-z0-9]+)*|_[a-z0-9-]+\.tpl)$/;
 const CAPITALS = words(
   'README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE SHA256SUMS Dockerfile Dockerfile.dockerignore Chart.yaml NOTES.txt',
 );
-/** Nine of ten functions of more than one line are at most so long. */
+/** Nine of ten functions of more than one line are at most this long. */
 const FUNCTION_P90_MAX_LINES = 30;
 
 /** A package may import those before it. */
@@ -79,7 +79,7 @@ const workspaces: readonly Workspace[] = files
   .map((file) => ({ dir: posix.dirname(file), manifest: manifestOf(file) }));
 const workspaceFiles = sources.filter((file) => workspaceOf(file) !== undefined);
 
-test('the checkout is seen', () => {
+test('the checkout is readable', () => {
   expect(files).toContain('tidy.test.ts');
   expect(workspaces.length).toBeGreaterThan(0);
 });
@@ -89,12 +89,12 @@ test('modules are ES modules, also under jest', () => {
 });
 
 describe('names', () => {
-  test('the root holds only what the house lists', () => {
+  test('the root contains only the listed entries', () => {
     const entries = new Set(files.map((file) => file.split('/')[0] ?? ''));
     expectNone([...entries].filter((entry) => !ROOT_ENTRIES.includes(entry)).map((entry) => `${entry}: not a root entry`));
   });
 
-  test('no folder is named after nothing in particular', () => {
+  test('no folder has a meaningless name', () => {
     const offenders = files.filter((file) => file.split('/').some((name) => NAMELESS_FOLDERS.includes(name)));
     expectNone(offenders.map((file) => `${file}: in a folder whose name says nothing`));
   });
@@ -132,7 +132,7 @@ describe('sources', () => {
     PARSING_TIMEOUT_MS,
   );
 
-  test('tests run all, and against the real thing', () => {
+  test('all tests run, and without module mocks', () => {
     const tests = sources.filter(isTest);
     expectNone([
       ...matches(sources, /\bjest\.\w*mock\w*\s*\(/gi, 'modules are not mocked: take what you need as an argument'),
@@ -152,7 +152,7 @@ describe('reachability', () => {
   const scripts = words(Object.values(rootManifest.scripts ?? {}).join(' ')).map((word) => posix.normalize(word));
   const started = workspaceFiles.filter((file) => isMain(file) || scripts.includes(file));
 
-  test('every source stands in a workspace with a package.json', () => {
+  test('every source is in a workspace with a package.json', () => {
     const offenders = sources.filter((file) => file.includes('/src/') && workspaceOf(file) === undefined);
     expectNone(offenders.map((file) => `${file}: in no workspace`));
   });
@@ -162,13 +162,13 @@ describe('reachability', () => {
     expectNone(workspaceFiles.filter((file) => !reached.has(file)).map((file) => `${file}: nothing imports it`));
   });
 
-  test('what only tests reach stands in testkit, e2e or a folder named testing', () => {
+  test('sources that only tests reach are in testkit, e2e or a folder named testing', () => {
     const reached = reachedFrom(started);
     const ruled = workspaceFiles.filter((file) => !isTestCode(file) && !file.startsWith('packages/testkit/'));
     expectNone(ruled.filter((file) => !reached.has(file)).map((file) => `${file}: only tests import it`));
   });
 
-  test('what a source exports, another file names', () => {
+  test('every export of a source is used in another file', () => {
     const files = new Map<string, number>();
     for (const text of texts.values())
       for (const name of new Set(text.match(/[A-Za-z_$][\w$]*/g))) files.set(name, (files.get(name) ?? 0) + 1);
@@ -185,7 +185,7 @@ describe('reachability', () => {
 });
 
 describe('dependencies', () => {
-  test('what a workspace imports, its own package.json declares', () => {
+  test('every import of a workspace is declared in its package.json', () => {
     const offenders = workspaceFiles.flatMap((file) => {
       const { dir, manifest } = workspaceOf(file) as Workspace;
       return importsOf(file).flatMap(({ specifier, typesOnly }) => {
@@ -201,7 +201,7 @@ describe('dependencies', () => {
     expectNone(offenders);
   });
 
-  test('what a package.json declares is imported, as a devDependency when only tests do', () => {
+  test('every declared dependency is imported, and is a devDependency if only tests import it', () => {
     const offenders = workspaces.flatMap(({ dir, manifest: { dependencies = {}, devDependencies = {} } }) => {
       const own = workspaceFiles.filter((file) => file.startsWith(`${dir}/`));
       const used = new Set(own.flatMap(importedPackages));
@@ -295,7 +295,7 @@ describe('walls', () => {
     expectNone(matches(ruled, /'(?:testcontainers|@testcontainers\/\w+)'/g, 'take it from e2e/src/environment.ts'));
   });
 
-  test('all import nothing but packages; standalone and the bench may import services, tests and the bench the containers of e2e', () => {
+  test('workspaces import only packages; standalone and the bench may import services, tests and the bench the containers of e2e', () => {
     const mayImportServices = ['services/standalone', 'bench'];
     const ruled = crossings
       .filter(({ from, to }) => !mayImportServices.includes(from) || !to.startsWith('services/'))
@@ -350,7 +350,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   );
 
-test('a link of a page leads to a file, and to a heading of it', () => {
+test('a link of a page leads to an existing file and heading', () => {
   const links = files
     .filter((file) => file.endsWith('.md'))
     .flatMap((file) =>
@@ -366,7 +366,7 @@ test('a link of a page leads to a file, and to a heading of it', () => {
   expectNone(links.filter(isDead).map(({ file, to, anchor = '' }) => `${file}: ${to} ${anchor}`));
 });
 
-test('a page that explains the code names files that exist', () => {
+test('a page that explains the code names only existing files', () => {
   const pages = files.filter((file) => /^(?:ARCHITECTURE|CONTRIBUTING|docs\/design\/.*)\.md$/.test(file));
   const paths = files.map((file) => `/${file.replace('/src/', '/')}`);
   const named = pages.flatMap((page) =>
@@ -377,7 +377,7 @@ test('a page that explains the code names files that exist', () => {
   expectNone(named.filter(({ name }) => !isThere(name)).map(({ page, name }) => `${page}: ${name}`));
 });
 
-test('a source names pages that exist, and their headings', () => {
+test('a source names only existing pages and headings', () => {
   const named = workspaceFiles.flatMap((file) =>
     [...(texts.get(file) ?? '').matchAll(/\b(docs\/design\/[\w-]+\.md)(?:#([a-z0-9_-]+))?/g)].map(([, page = '', anchor]) => ({
       file,
@@ -405,7 +405,7 @@ describe('docs/reference', () => {
       ),
     );
 
-  test('a promise stands under the heading of its number, once', () => {
+  test('a promise is under the heading of its number, once', () => {
     expect(promises.length).toBeGreaterThan(400);
     const all = sections.flatMap((section) => numbersOf(section).map((number) => ({ number, heading: section.split(' ')[0] })));
     expectNone([
@@ -418,7 +418,7 @@ describe('docs/reference', () => {
     ]);
   });
 
-  test('a cited promise is there, and is built', () => {
+  test('a cited promise exists and is built', () => {
     const missing = cited.filter(({ number }) => !promises.includes(number));
     expectNone(missing.map(({ file, number }) => `${file}: ${number}: not among the built promises of docs/reference`));
   });
@@ -429,7 +429,7 @@ describe('docs/reference', () => {
     expectNone(matches(ruled, other, 'cite a number of docs/reference, such as G4.12'));
   });
 
-  test('prints the promises that no comment and no test cites', () => {
+  test('prints the promises that neither a comment nor a test cites', () => {
     const numbers = new Set(cited.map(({ number }) => number));
     const uncited = promises.filter((number) => !numbers.has(number));
     process.stdout.write(
@@ -444,11 +444,11 @@ describe('docs/failure-modes.md', () => {
     .filter((file) => !isTestCode(file))
     .flatMap((file) => [...(texts.get(file) ?? '').matchAll(CODE)].map((match) => ({ file, code: match[1] })));
 
-  test('a fault names its code in plain sight', () => {
+  test('a fault has a literal code', () => {
     expectNone(thrown.filter(({ code }) => code === undefined).map(({ file }) => `${file}: new Fault( without a literal code`));
   });
 
-  test('what a log line or a response refers to is there', () => {
+  test('references in log lines and responses exist', () => {
     const anchors = anchorsOf('docs/failure-modes.md');
     const named = [...workspaceFiles, 'deploy/observability/alerts.yaml'].flatMap((file) =>
       [...(texts.get(file) ?? read(file)).matchAll(/docs\/failure-modes\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => ({
@@ -460,7 +460,7 @@ describe('docs/failure-modes.md', () => {
     expectNone(named.filter(({ anchor }) => !anchors.includes(anchor)).map(({ file, anchor }) => `${file}: #${anchor}`));
   });
 
-  test('a warning or an error of the way over Kafka to Postgres says what to do next', () => {
+  test('a warning or an error of the pipeline over Kafka to Postgres has a next step', () => {
     const rooms =
       /^(?:packages\/(?:platform\/kafka|platform\/postgres|traces\/postgres)|services\/trace-writer|services\/gateway\/src\/recording\/publisher)\//;
     const lines = workspaceFiles
@@ -582,7 +582,7 @@ function manifestOf(file: string): Manifest {
 
 /** Lines of every function of a source, from its name or its parameters to its last brace; arrow functions and methods too. */
 function functionLengths(file: string): number[] {
-  // Positions are bytes, counted over all that was parsed so far; the first of this source is that of the semicolon.
+  // Positions are bytes, counted over everything parsed so far; the first of this source is that of the semicolon.
   const bytes = Buffer.from(`;${texts.get(file)}`);
   const program = parseSync(bytes.toString(), { syntax: 'typescript' });
   const found: number[] = [];
@@ -603,7 +603,7 @@ function isTest(file: string): boolean {
   return file.endsWith('.test.ts');
 }
 
-/** Tests and what stands only beside tests. */
+/** Tests and their helper files. */
 function isTestCode(file: string): boolean {
   return isTest(file) || file.includes('/testing/') || file.startsWith('e2e/');
 }
@@ -656,7 +656,7 @@ function reachedFrom(entries: readonly string[]): Set<string> {
   return reached;
 }
 
-/** All files that are loaded when `entry` is, before anything imports more. */
+/** All files loaded with `entry`, without dynamic imports. */
 function loadedBy(entry: string): Set<string> {
   const loaded = new Set([entry]);
   for (const file of loaded)

@@ -9,7 +9,7 @@ export interface BenchRow {
   readonly ratio?: number;
 }
 
-/** What a bench found. Every line of `broken` is a promise that did not hold; one is enough for exit status 1. */
+/** The result of a bench. Every line of `broken` is a violated promise; one is enough for exit status 1. */
 export interface BenchOutcome {
   readonly rows: readonly BenchRow[];
   readonly broken: readonly string[];

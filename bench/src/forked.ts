@@ -44,7 +44,7 @@ function nextMessage(child: ChildProcess, file: string): Promise<unknown> {
   return promise;
 }
 
-/** SIGTERM, and SIGKILL for what is still there after 10 s. */
+/** Sends SIGTERM, and SIGKILL after 10 s. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const exit = once(child, 'exit');

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 
-/** The machine that a result belongs to; numbers of two machines are not comparable, ratios nearly are. */
+/** The machine of a result. Numbers of two machines are not comparable, but ratios nearly are. */
 export function machine() {
   return {
     node: process.versions.node,

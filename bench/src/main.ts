@@ -47,7 +47,7 @@ async function main(name: string | undefined, rest: readonly string[]): Promise<
     for (const line of broken) console.error(`BROKEN: ${line}`);
     return broken.length === 0 ? 0 : 1;
   } catch (error) {
-    // Anything but a plain Error is a bug of the bench: show its stack.
+    // Anything other than a plain Error is a bug of the bench, so its stack is shown.
     console.error(error instanceof Error && error.name === 'Error' ? `Stopped: ${error.message}` : error);
     return 1;
   }

@@ -1,6 +1,6 @@
 import type { BenchRow } from './bench.ts';
 
-/** The rows for people: a block per case, a line per subject, a column per figure, the ratio in brackets. */
+/** The rows as text: a block per case, a line per subject, a column per figure, the ratio in brackets. */
 export function renderTable(rows: readonly BenchRow[]): string {
   return [...Map.groupBy(rows, (row) => row.case)].map(([name, ofCase]) => renderCase(name, ofCase)).join('\n\n');
 }

@@ -13,7 +13,7 @@ import { ROOT, startProcess } from './running-process.ts';
 
 const TEST_TIMEOUT_MS = 240_000;
 const OWNER = 'owner-token-0123456789-0123456789';
-/** The lines of the section, block by block, as somebody would paste them. */
+/** The lines of the section, block by block, as a user would paste them. */
 const BLOCKS = [...backupSection().matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, lines = '']) => lines);
 const [DUMP = '', RESTORE = '', FILES = ''] = BLOCKS;
 
@@ -27,7 +27,7 @@ async function paste(lines: string, env: Readonly<Record<string, string>>) {
   return { code, output: shell.stdout + shell.stderr };
 }
 
-/** What a client sees of the store: traces, sums and who is let in. */
+/** The client's view of the store: traces, sums and accepted keys. */
 async function viewOf(gateway: RunningGateway, token: string) {
   const { items } = await gateway.get<{ items: { id: string }[] }>('/api/traces?limit=50');
   const trace = await gateway.get(`/api/traces/${items[0]?.id}`);
@@ -36,7 +36,7 @@ async function viewOf(gateway: RunningGateway, token: string) {
   return { items, trace, usage, status };
 }
 
-/** Makes a key, and a trace with it. */
+/** Creates a key, and a trace with it. */
 async function use(gateway: RunningGateway): Promise<string> {
   const made = await fetch(`${gateway.url}/api/gateway-keys`, {
     method: 'POST',
@@ -102,7 +102,7 @@ describeWithPrograms(
   (await engineError()) ?? oldClient(),
 );
 
-/** A client that is older than the server refuses to dump it; the tag of an image says its version. */
+/** A client that is older than the server refuses to dump it; the tag of an image is its version. */
 function oldClient(): string | undefined {
   if (missingPrograms(PROGRAMS).length > 0) return undefined;
   const client = majorOf(runProgram('pg_dump', ['--version']).stdout);

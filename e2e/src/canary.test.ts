@@ -10,9 +10,9 @@ import { filesText, telemetryText, unpackedBodies } from './leak-search.ts';
 import { rawExchange } from './raw-exchange.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
-// `secret-sweep.test.ts` sends every form of a secret to every place; here are the odd places, and personal data.
-// A secret of its own is sent to every place that a client or a provider can put one. None of them may be found again: not in a file,
-// not in the log, not in the API's responses about traces, not in the gateway's own responses. A secret names the place it was sent to.
+// `secret-sweep.test.ts` sends every form of a secret to every place; this file covers unusual places and personal data. A distinct
+// secret is sent to every place where a client or a provider can put one. None may be found again: not in a file, not in the log, not in
+// the API's responses about traces, not in the gateway's own responses. A secret names its place.
 
 const MARK = 'canary';
 const keyFor = (place: string) => `sk-proj-${MARK}-${place}-0123456789`;
@@ -197,7 +197,7 @@ async function sendErrors(): Promise<void> {
     ownResponses.push(await rawExchange(gateway.port, line, { until: (response) => response.includes('}') }));
 }
 
-/** Where a secret could come to light, and what is there. */
+/** Places where a secret could leak, and their content. */
 const SINKS: Readonly<Record<string, () => Promise<string>>> = {
   'every trace, as the API returns it': async () => {
     const list = await send('/api/traces?limit=200', { method: 'GET' });
@@ -219,7 +219,7 @@ const SINKS: Readonly<Record<string, () => Promise<string>>> = {
   'the files': () => filesText(folder, ['vitrine.yaml']),
 };
 
-describe('no secret comes to light in', () => {
+describe('no secret leaks in', () => {
   test.each(Object.entries(SINKS))('%s', async (_, read) => {
     const text = await read();
     expect(text.length).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { HostileResponse } from './hostile-provider.ts';
 import { referenceResponse, type Reference } from './reference-response.ts';
 
-/** One thing that a provider does to one request, and what has to come of it. */
+/** One behaviour of a provider for one request, and the expected result. */
 export interface ChaosCase {
   readonly name: string;
   /** Nothing listens at the upstream of `anthropic`. */
@@ -80,7 +80,7 @@ export const refusals = (count: number): ChaosCase[] =>
 
 /** The connection ends, in good order or by a reset, at every byte. */
 export const cuts = (): ChaosCase[] => SAMPLES.flatMap((one) => [...prefixes(one, 'close'), ...prefixes(one, 'reset')]);
-/** The provider falls silent at every byte. */
+/** The provider stalls at every byte. */
 export const stalls = (): ChaosCase[] => SAMPLES.flatMap((one) => prefixes(one, 'keep'));
 
 /** Every byte is changed, missing or doubled; and surplus bytes follow the response. */
@@ -116,7 +116,7 @@ function prefixes(one: Sample, afterwards: HostileResponse['afterwards']): Chaos
 
 function caseOf({ name, method }: Sample, what: string, bytes: Buffer, then: HostileResponse['afterwards']): ChaosCase {
   const reference = referenceResponse(bytes, method);
-  // A connection that has carried a whole response may carry the next request when it ends: that would be the failure of another case.
+  // A connection with a complete response may be reused when it ends, which would make another case fail.
   const afterwards = reference.end === 'whole' && reference.surplus === 0 ? 'keep' : then;
   const expected = expectedOf(reference, afterwards);
   return { name: `${name}: ${what}`, route: 'openai', method, response: { bytes, afterwards }, reference, expected };

@@ -6,16 +6,16 @@ export interface ChatResponse {
   readonly latencyMs: number;
 }
 
-/** What clients in a loop have seen. Each request names a model of its own, by which its trace is known. */
+/** Results of clients in a loop. Each request has a unique model, which identifies its trace. */
 export interface ClientLoad extends AsyncDisposable {
   /** Models of the requests with a complete 2xx response. */
   readonly completed: readonly string[];
   /** Responses with another status. */
   readonly refused: readonly ChatResponse[];
   readonly latenciesMs: readonly number[];
-  /** No request is begun after this; resolves when those under way have ended. */
+  /** Starts no further request. Resolves when those in progress have ended. */
   stop(): Promise<void>;
-  /** Resolves when every client has given up: nothing listens any more. */
+  /** Resolves when every client has given up because nothing listens. */
   readonly gaveUp: Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface ChatOptions {
   readonly onText?: (text: string) => void;
 }
 
-/** One chat completion through a gateway; rejects when the response does not arrive whole. */
+/** One chat completion through a gateway; rejects when the response is incomplete. */
 export function chat(
   gatewayUrl: string,
   { model, scenario = '', stream = false, agent, headers: more = {}, onText }: ChatOptions,

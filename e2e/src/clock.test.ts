@@ -11,10 +11,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const CLOCK = fileURLToPath(new URL('./settable-clock.ts', import.meta.url));
 const TOKEN = 'one-token-0123456789-0123456789';
-/** What one exchange of `sendChat` costs, and how many a day may have. */
+/** The tokens of one exchange of `sendChat`, and how many exchanges a day may have. */
 const TOKENS = 20;
 const A_DAY = 10;
-/** A batch is written within some 30 ms; a clock that was put back held it up for as long as it was put back. */
+/** A batch is written within some 30 ms; a clock that was set back delayed it by the same time. */
 const WRITTEN_WITHIN_MS = 3_000;
 
 const now = Date.now();
@@ -49,7 +49,7 @@ const get = async <T>(path: string) => (await (await fetch(gateway.url + path, {
 const written = async () =>
   (await get<{ diagnostics: Diagnostics }>('/api/diagnostics/trace-pipeline')).diagnostics.written_total;
 
-/** One exchange; its status, and when its quota ends if it was refused for one. */
+/** One exchange; its status, and the end of its quota if it was refused. */
 async function sendChat(scenario = ''): Promise<{ status: number; resetsAt: string | null }> {
   const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello there you all' }] });
   const url = `${gateway.url}/openai/v1/chat/completions`;
@@ -78,17 +78,17 @@ async function setClock(to: keyof typeof settings): Promise<void> {
 
 const times = (status: number, count: number) => Array.from({ length: count }, () => status);
 
-test('a wall clock that is set back or forward stops no trace, refuses no request, and each UTC day has its own quota', async () => {
+test('a changed wall clock stops no trace, refuses no request, and each UTC day has its own quota', async () => {
   expect(await statuses(3)).toEqual(times(200, 3));
   const underWay = sendChat('slow=1500');
   sent += 1;
   await setClock('a day back');
-  // A load from all sides at once: the totals of that day are being read.
+  // A concurrent load while the totals of that day are being read.
   const atOnce = Array.from({ length: 4 }, () => sendChat());
   expect((await Promise.all(atOnce)).map(({ status }) => status)).toEqual(times(200, 4));
   expect((await underWay).status).toBe(200);
   sent += 4;
-  // What was under way ended on that day, and counts there.
+  // Requests in progress ended on that day and count there.
   expect(await statuses(A_DAY - 4)).toEqual([...times(200, A_DAY - 5), 429]);
   sent += 1;
   expect((await sendChat()).resetsAt).toBe(`${dayOf(noon)}T00:00:00Z`);

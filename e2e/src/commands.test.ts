@@ -19,7 +19,7 @@ beforeAll(async () => {
   await using stack = new AsyncDisposableStack();
   folder = stack.use(await temporaryFolder('commands')).path;
   const upstream = stack.use(await startMockOpenai());
-  // What is stored is not redacted, so that it can be seen whether what is printed is.
+  // Stored data is not redacted, to test that printed data is.
   const variables = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'off', SVC_PII_DETECTORS_TOKEN_LIKE: 'false' };
   gateway = stack.use(await startGateway({ folder, upstream: upstream.url, variables }));
   for (const words of ['Say hello', `My key is ${SECRET}`]) {
@@ -73,7 +73,7 @@ describe('beside a running gateway', () => {
     expect(await json('version')).toEqual([0, { version }]);
   });
 
-  test('config validate says whether a gateway would start', async () => {
+  test('config validate reports whether a gateway would start', async () => {
     expect(await run('config validate')).toMatchObject({ code: 0, stdout: 'The configuration is valid.\n' });
     expect(await json('config validate', { SVC_SERVER_PORT: '70000', SVC_NOTHING: '1' })).toEqual([
       1,
@@ -95,7 +95,7 @@ describe('beside a running gateway', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('broken.yaml')]);
   });
 
-  test('doctor passes what is well, warns of what is open, fails what would not work', async () => {
+  test('doctor reports passes, warnings and failures', async () => {
     const statuses = async (env: Readonly<Record<string, string>>) => {
       const [code, { overall_status: overall, checks }] = await json<Diagnosis>('doctor', env);
       return [code, overall, ...checks.map(({ name, status }) => `${name} ${status}`)];
@@ -145,7 +145,7 @@ describe('beside a running gateway', () => {
     ]);
   });
 
-  test('report sums up what was used, in tables and as JSON', async () => {
+  test('report sums up usage, in tables and as JSON', async () => {
     expect((await run('report')).stdout).toMatch(/^requests 2, tokens [1-9]\d* /m);
     const [code, report] = await json('report --provider openai --limit 1');
     expect([code, report]).toEqual([
@@ -159,7 +159,7 @@ describe('beside a running gateway', () => {
     ]);
   });
 
-  test('debug shows the conversation, and hands it over as a bundle', async () => {
+  test('debug shows the conversation and exports it as a bundle', async () => {
     const { code, stdout } = await run('debug last --diff');
     expect(code).toBe(0);
     expect(stdout).toMatch(/of thread thread-1: 2 checkpoints\./);
@@ -260,7 +260,7 @@ describe('the command line', () => {
     'report --version',
     'env more',
     'debug last last',
-  ])('%s ends with 2 and says how it is done', async (line) => {
+  ])('%s ends with 2 and shows the usage', async (line) => {
     const { code, stdout, stderr } = await run(line);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('usage: gateway');
@@ -268,7 +268,7 @@ describe('the command line', () => {
 });
 
 describe('after the gateway has stopped', () => {
-  test('the store is read all the same, and what needs a gateway says that there is none', async () => {
+  test('the store can still be read, and commands that need a gateway report that there is none', async () => {
     gateway.process.signal('SIGTERM');
     await gateway.process.end();
     const [code, chain] = await json('debug last');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => folder[Symbol.asyncDispose]());
 
-/** A port that is taken: a process that tries to listen on it reports an error. */
+/** An occupied port: a process that tries to listen on it reports an error. */
 async function takenPort(): Promise<AsyncDisposable & { port: number }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -31,7 +31,7 @@ async function takenPort(): Promise<AsyncDisposable & { port: number }> {
   };
 }
 
-/** Runs a command that is expected to refuse to start, in an empty folder, with the port that it would serve taken. */
+/** Runs a command that is expected to refuse to start, in an empty folder, with its port occupied. */
 async function refusal(
   command: typeof GATEWAY,
   { args = [], env = {}, yaml }: { args?: readonly string[]; env?: Record<string, string>; yaml?: string },
@@ -87,7 +87,7 @@ extra: 1
   test.each([
     ['the gateway', GATEWAY],
     ['npm start', STANDALONE],
-  ])('%s names every one at once with its path, and does nothing else', async (_name, command) => {
+  ])('%s lists all at once with their paths, and does nothing else', async (_name, command) => {
     const { code, said, left } = await refusal(command, { yaml, env });
     const named = said.split('\n').flatMap((line) => /^ {2}([^:]+): ./.exec(line)?.[1] ?? []);
     expect(named.toSorted()).toEqual(paths.toSorted());
@@ -97,7 +97,7 @@ extra: 1
     expect(left).toEqual([]);
   });
 
-  test('opens no socket: a taken port is not even noticed', async () => {
+  test('opens no socket: an occupied port is not detected', async () => {
     const { code, said } = await refusal(GATEWAY, { env: { SVC_PII_MODE: 'nonsense' } });
     expect(said).toContain('pii.mode');
     expect(said).not.toContain('in use');
@@ -111,7 +111,7 @@ extra: 1
     expect(code).toBe(1);
   });
 
-  test('npm start minds no variable of a command, and a typo of it all the same', async () => {
+  test('npm start ignores variables of commands, but reports their typos', async () => {
     const { said } = await refusal(STANDALONE, { env: { VITRINE_GATEWAY_KEY: 'sgk_0123456789' } });
     expect(said).toContain('already in use');
     const typo = await refusal(STANDALONE, { env: { VITRINE_GATEWAY_KEYS: 'sgk_0123456789' } });
@@ -171,7 +171,7 @@ describe('a data folder', () => {
     return { running: startProcess({ command: STANDALONE, cwd: folder.path, env }), url: `http://127.0.0.1:${port}/api/health` };
   };
 
-  test('that is in use is an error that names VITRINE_DATA_DIR; the first goes on serving; it is free again after the end', async () => {
+  test('that is in use is an error that names VITRINE_DATA_DIR; the first keeps serving; it is free again afterwards', async () => {
     const dataDir = join(folder.path, 'in-use');
     const { running: first, url } = await serve(dataDir);
     await using _first = first;
@@ -192,7 +192,7 @@ describe('a data folder', () => {
     await third.untilServing(thirdUrl);
   });
 
-  test('is named as SVC_STORAGE_PATH where the gateway runs alone', async () => {
+  test('is named as SVC_STORAGE_PATH when the gateway runs alone', async () => {
     const dataDir = join(folder.path, 'in-use-by-gateway');
     const { running: first, url } = await serve(dataDir);
     await using _first = first;
@@ -214,7 +214,7 @@ describe('a data folder', () => {
     expect(code).toBe(1);
   });
 
-  test('that holds a database of another program is an error that says so, and the database is left alone', async () => {
+  test('with a database of another program is an error that names it, and the database is not changed', async () => {
     const dataDir = join(folder.path, 'foreign');
     await mkdir(dataDir);
     const file = join(dataDir, 'traces.db');
@@ -236,7 +236,7 @@ describe('a data folder', () => {
     expect(await readFile(file)).toEqual(before);
   });
 
-  test('that holds a file which is no database is an error that names VITRINE_DATA_DIR, and the file is left alone', async () => {
+  test('with a file that is not a database is an error that names VITRINE_DATA_DIR, and the file is not changed', async () => {
     const dataDir = join(folder.path, 'no-database');
     await mkdir(dataDir);
     await writeFile(join(dataDir, 'traces.db'), 'these are my notes, not a database. '.repeat(200));

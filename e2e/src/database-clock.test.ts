@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const CLOCK = fileURLToPath(new URL('./settable-clock.ts', import.meta.url));
 const TOKEN = 'one-token-0123456789-0123456789';
 const HEADERS = { 'x-svc-gateway-key': TOKEN, authorization: 'Bearer sk-test-0123456789', 'content-type': 'application/json' };
-/** What one exchange costs, and how many a day may have. */
+/** The tokens of one exchange, and how many exchanges a day may have. */
 const TOKENS = 20;
 const A_DAY = 6;
 const DIFFERS = "the clock of this process differs from the database's";

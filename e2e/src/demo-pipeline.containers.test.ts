@@ -7,7 +7,7 @@ import { startProcess } from './running-process.ts';
 const START_TIMEOUT_MS = 900_000;
 const END_WITHIN_MS = 60_000;
 const CONTAINERS = 7;
-/** What says where the engine and its images are. */
+/** Variables with the location of the engine and its images. */
 const ENGINE_VARIABLES = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => /^(?:DOCKER_|TESTCONTAINERS_|VITRINE_IMAGE_)/.test(name)),
 ) as Record<string, string>;

@@ -1,7 +1,7 @@
 import { textTable } from '@vitrine/command-line/command';
 import { KEY_HEADER, psqlArgs, type RunningPipeline } from './pipeline.ts';
 
-/** What the demo prints when everything runs: lines to paste, and where to look. */
+/** What the demo prints when everything runs: lines to paste, and pages to open. */
 export function demoText(
   { gateways, writers, kafka, postgres, providers }: RunningPipeline,
   token: string,

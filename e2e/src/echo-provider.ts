@@ -7,7 +7,7 @@ export interface EchoProvider extends AsyncDisposable {
   readonly url: string;
   /** Event streams by name: a request names one in `x-stream`; in `x-bytewise`, that it is to come byte by byte. */
   readonly streams: Map<string, string>;
-  /** Target, headers and body of each request that came, as one text. */
+  /** Target, headers and body of each received request, as one text. */
   readonly requests: readonly string[];
 }
 

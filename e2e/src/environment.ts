@@ -13,7 +13,8 @@ const START_TIMEOUT_MS = 120_000;
 const BUILD_TIMEOUT_MS = 300_000;
 const KAFKA_ALIAS = 'kafka';
 
-/** Why no container can be started; undefined when one can. Images that the engine does not have are pulled, because an engine that reaches no
+/** Why no container can be started; undefined if one can. Images that the engine does not have are pulled, because an engine that
+ *  reaches no
  *  registry cannot start containers either. */
 export async function engineError(): Promise<string | undefined> {
   if (process.env['VITRINE_WITHOUT_CONTAINERS'] !== undefined) return 'VITRINE_WITHOUT_CONTAINERS is set';
@@ -43,7 +44,7 @@ export interface RunningKafka extends AsyncDisposable {
   kill(): Promise<void>;
   /** Also after `stop` and `kill`; topics are kept. */
   restart(): Promise<void>;
-  /** Stops the process where it is: connections stay open and nothing responds. */
+  /** Pauses the process: connections stay open and nothing responds. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
   /** Runs another program in the container. */
@@ -61,7 +62,7 @@ export interface KafkaOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** One broker in KRaft mode that makes no topics by itself. */
+/** One broker in KRaft mode that does not create topics automatically. */
 export async function startKafka(options: KafkaOptions = {}): Promise<RunningKafka> {
   const port = options.port ?? (await freePort());
   const container = new GenericContainer(IMAGES.kafka)
@@ -198,8 +199,10 @@ async function startContainer(container: GenericContainer, options: ProgramOptio
   return { started, program };
 }
 
-/** Builds a target of deploy/Dockerfile, of this checkout or of another; returns the id of its image: another checkout may give the same name
- *  to its own meanwhile. */
+/**
+ * Builds a target of deploy/Dockerfile, of this checkout or of another; returns the id of its image: another checkout may have reused
+ * the name in the meantime.
+ */
 export async function buildImage(target: string, checkout = ROOT): Promise<string> {
   const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', `vitrine/${target}:test`];
   const args = ['--build-arg', `NODE_IMAGE=${IMAGES.node}`, '.'];
@@ -232,7 +235,7 @@ export async function killContainer(container: StartedPostgreSqlContainer): Prom
 
 export interface RunningK3s extends AsyncDisposable {
   readonly kubeconfig: string;
-  /** Gives its node the images of an archive that `docker save` made. */
+  /** Loads the images of a `docker save` archive into its node. */
   importImages(archive: string): Promise<void>;
 }
 
@@ -256,7 +259,7 @@ export function startNetwork(): Promise<StartedNetwork> {
   return new Network().start();
 }
 
-/** A broker says where it is reached before its container has a port, so the port is chosen here. */
+/** A broker advertises its address before its container has a port, so the port is chosen here. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { GATEWAY, startGateway, type RunningGateway } from './running-gateway.ts';
 import { startProcess } from './running-process.ts';
 
-// Traces, keys and bundles hold private data: only their owner may read them, whatever the umask.
+// Traces, keys and bundles contain private data, so only their owner may read them, for any umask.
 
-/** The umask allows everyone to read and write whatever the gateway makes. */
+/** The umask allows everyone to read and write files created by the gateway. */
 const WITHOUT_UMASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'] as const;
 
 let opened: AsyncDisposableStack;
@@ -62,7 +62,7 @@ async function useIt(): Promise<void> {
 }
 
 describe('only the owner may read', () => {
-  test('what the gateway and its commands make, and the folders that they make for it', async () => {
+  test('files created by the gateway and its commands, and their folders', async () => {
     await useIt();
     await run('keys create --org o --workspace w --name n', 'fresh/data/traces.db');
     await run('debug last --bundle-out fresh/bundles/one', 'fresh/data/traces.db');
@@ -85,7 +85,7 @@ describe('only the owner may read', () => {
     });
   });
 
-  test('files that were there before and that everyone could read; the folder stays as it is', async () => {
+  test('existing files that everyone could read; the folder is unchanged', async () => {
     const old = join(folder, 'old');
     await mkdir(old);
     await chmod(old, 0o755);
@@ -101,7 +101,7 @@ describe('only the owner may read', () => {
     expect(Object.keys(modes).length).toBeGreaterThan(8);
   });
 
-  test('what a group was given on purpose is left to it', async () => {
+  test('deliberate group permissions are kept', async () => {
     const shared = join(folder, 'shared');
     await mkdir(shared);
     await using first = await start('shared/traces.db');
@@ -120,6 +120,6 @@ test('a foreign file keeps its mode', async () => {
   expect(await modeOf(foreign)).toBe('644');
 });
 
-test('folders that were there before keep their modes', async () => {
+test('existing folders keep their modes', async () => {
   expect(await modeOf(folder)).toBe('755');
 });

@@ -8,7 +8,7 @@ import { chat } from './client-load.ts';
 import { rawExchange, readResponses, type RawExchangeOptions, type WireResponse } from './raw-exchange.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
-/** The same cases in every run; another seed is a matter of an afternoon, not of a pipeline. */
+/** The same cases in every run; run other seeds manually, not in a pipeline. */
 const SEED = 20_260_314;
 const RUNS = 400;
 
@@ -26,10 +26,10 @@ afterAll(async () => opened.disposeAsync());
 const PATH = '/openai/v1/chat/completions';
 const BODY = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] });
 const AUTH = 'Host: gateway.test\r\nAuthorization: Bearer sk-test-0123456789\r\nContent-Type: application/json\r\n';
-/** A request with these header lines (each ended by CRLF) and this body, as they stand. */
+/** A request with these header lines (each ended by CRLF) and this body, unchanged. */
 const request = (lines: string, body = '', first = `POST ${PATH} HTTP/1.1`) => `${first}\r\n${AUTH}${lines}\r\n${body}`;
 const sound = (lines = '') => request(`Content-Length: ${BODY.length}\r\n${lines}`, BODY);
-/** A request inside another one's body: it must never be taken for one. */
+/** A request inside another one's body: it must never be treated as one. */
 const SMUGGLED = `POST /openai/v1/smuggled HTTP/1.1\r\n${AUTH}Content-Length: 0\r\n\r\n`;
 
 /** What the client got; every error response that carries a body must be JSON. */
@@ -45,7 +45,7 @@ function expectJsonError({ status, headers, body, isWhole }: WireResponse): void
   expect(JSON.parse(body)).toMatchObject({ error: expect.anything() });
 }
 
-/** Whether the first response is there; servers may leave the connection open after it. */
+/** Whether the first response has arrived; servers may leave the connection open after it. */
 const isResponded = (text: string) => readResponses(text)[0]?.isWhole === true;
 
 const expectHealthy = async () => {
@@ -105,7 +105,7 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     const responses = await send(bytes);
     expect(responses.map(({ status }) => status)).toEqual([400]);
     expect(responses[0]?.headers['connection']).toBe('close');
-    // A body that turns out broken when its request is on its way already aborts that request.
+    // A malformed body aborts its request, even if that is already being forwarded.
     const reached = () => upstream.received.slice(upstream.received.length - upstream.exchanges + before);
     await waitUntil(() => reached().every(({ aborted }) => aborted), { what: 'the abort of what was on its way' });
   });
@@ -136,7 +136,7 @@ describe('requests that are not served', () => {
   afterAll(expectHealthy);
 });
 
-describe('requests that are unusual, but sound', () => {
+describe('unusual but valid requests', () => {
   test('pipelined ones get their responses in order', async () => {
     const list = request('', '', 'GET /api/traces HTTP/1.1');
     const unknown = request('', '', 'GET /nowhere HTTP/1.1');
@@ -144,7 +144,7 @@ describe('requests that are unusual, but sound', () => {
     expect((await send(all)).map(({ status }) => status)).toEqual([200, 200, 404, 418, 200]);
   });
 
-  test('pipelined streams come whole, one after the other, whichever provider is first', async () => {
+  test('pipelined streams arrive complete, one after the other, whichever provider responds first', async () => {
     const body = BODY.replace('{', '{"stream":true,');
     const stream = (scenario: string) => request(`Content-Length: ${body.length}\r\nX-Mock-Scenario: ${scenario}\r\n`, body);
     const all = `${stream('slow=200,chunks=7')}${stream('chunks=3')}${sound()}${stream('chunks=9,split')}${sound('Connection: close\r\n')}`;
@@ -184,7 +184,7 @@ describe('requests that are unusual, but sound', () => {
   const methods = ['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'M-SEARCH', 'TRACE'];
   test.each(
     methods.flatMap((method) => ['', 'Content-Length: 2\r\n', 'Transfer-Encoding: chunked\r\n'].map((lines) => [method, lines])),
-  )('%s with %j passes: the provider says what it thinks of it', async (method, lines = '') => {
+  )('%s with %j is forwarded, and the provider decides', async (method, lines = '') => {
     const body = lines === '' ? '' : lines.startsWith('C') ? '{}' : '2\r\n{}\r\n0\r\n\r\n';
     const before = upstream.exchanges;
     const [response] = await send(request(lines, body, `${method} /openai/v1/unheard-of HTTP/1.1`), { until: isResponded });
@@ -195,7 +195,7 @@ describe('requests that are unusual, but sound', () => {
   afterAll(expectHealthy);
 });
 
-describe('requests that stop in the middle', () => {
+describe('requests that stop midway', () => {
   const whole = Buffer.from(sound(), 'latin1');
   const cuts = Array.from({ length: whole.length }, (_, length) => length);
 
@@ -213,8 +213,8 @@ describe('requests that stop in the middle', () => {
   });
 });
 
-describe('garbage behind a sound request', () => {
-  test('gets no response in the place of that request', async () => {
+describe('garbage after a valid request', () => {
+  test('gets no response in place of that request', async () => {
     const responses = await send(`${sound('X-Mock-Scenario: slow=50\r\n')}garbage\r\n\r\n`);
     // The whole response and then the refusal, or the end of the connection at either point.
     expect(responses.map(({ status }) => status)).toEqual([200, 400].slice(0, responses.length));
@@ -261,7 +261,7 @@ const GRAMMAR = [
 describe('garbage', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 300 }),
-    // A sound request with some of its bytes replaced, repeated or left out.
+    // A valid request with some of its bytes replaced, repeated or removed.
     fc
       .array(fc.tuple(fc.nat(sound().length - 1), fc.nat(4), fc.uint8Array({ maxLength: 4 })), { minLength: 1, maxLength: 5 })
       .map((edits) => {
@@ -274,13 +274,13 @@ describe('garbage', () => {
     fc.array(fc.constantFrom(...GRAMMAR), { minLength: 1, maxLength: 30 }).map((parts) => Buffer.from(parts.join(''), 'latin1')),
   );
 
-  test('of any kind gets a response in JSON or none, and the gateway serves on', async () => {
+  test('of any kind gets a JSON response or none, and the gateway keeps serving', async () => {
     await inTurns(fc.sample(bytes, { seed: SEED, numRuns: RUNS }), (some) => send(some, { afterwards: 'end' }));
     await expectHealthy();
   });
 });
 
-/** Does something for every item, eight at a time. */
+/** Runs a function for every item, eight at a time. */
 async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const left = items.values();

@@ -33,7 +33,7 @@ async function serve(): Promise<RunningGateway> {
 
 const MODEL = 'gpt-4o-mini';
 const BODY = JSON.stringify({ model: MODEL, messages: [] });
-/** Sends a request to the gateway on a connection of its own; the one response that came, or undefined. */
+/** Sends a request to the gateway on a new connection; returns the single response, or undefined. */
 async function sendRequest(method = 'POST'): Promise<WireResponse | undefined> {
   const body = method === 'POST' ? BODY : '';
   const head = `${method} /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n`;
@@ -62,7 +62,7 @@ function expectOwn(response: WireResponse | undefined, status: 502 | 504): void 
 
 const isBroken = (response: WireResponse | undefined) => response?.isWhole !== true;
 
-/** After every case: the process lives, and a sound response passes unchanged. */
+/** After every case: the process lives, and a valid response passes unchanged. */
 async function expectHealthy(): Promise<void> {
   expect(gateway.process.isRunning).toBe(true);
   expect((await gateway.health()).status).toBe('ok');
@@ -75,7 +75,7 @@ async function expectHealthy(): Promise<void> {
 
 let seen = 0;
 beforeEach(async () => {
-  // A test that has brought the gateway down must not fail those after it.
+  // A test that has crashed the gateway must not fail later ones.
   const isServing = await gateway.health().then(
     () => true,
     () => false,
@@ -83,7 +83,7 @@ beforeEach(async () => {
   if (!isServing) gateway = await serve();
   seen = (await gateway.diagnostics()).enqueue_accepted_total;
 });
-/** Every exchange leaves exactly one trace, however it ended. */
+/** Every exchange leaves exactly one trace, after any end. */
 const traced = (count: number) =>
   waitUntil(
     async () => {
@@ -128,7 +128,7 @@ describe('a response that is not HTTP becomes 502 JSON and a trace', () => {
     expect(await newest()).toMatchObject({ outcome: 'upstream_error', response_status: 502 });
   });
 
-  test('a reset in the place of a response', async () => {
+  test('a reset instead of a response', async () => {
     respondWith('', 'reset');
     expectOwn(await sendRequest(), 502);
     await traced(1);
@@ -147,7 +147,7 @@ describe('a response that is not HTTP becomes 502 JSON and a trace', () => {
   afterAll(expectHealthy);
 });
 
-describe('a response that breaks off breaks the connection of the client', () => {
+describe('an interrupted response breaks the connection of the client', () => {
   test.each([
     ['a length that is too long', `${JSON_HEAD}Content-Length: 100\r\n\r\n{"a":1}`, 'close'],
     ['a length that is too long, then a reset', `${JSON_HEAD}Content-Length: 100\r\n\r\n{"a":1}`, 'reset'],
@@ -186,7 +186,7 @@ describe('a response that breaks off breaks the connection of the client', () =>
   afterAll(expectHealthy);
 });
 
-describe('a response that is odd, but valid', () => {
+describe('an unusual but valid response', () => {
   const withHeader = (lines: string) => `${JSON_HEAD}${lines}Content-Length: 7\r\n\r\n{"a":1}`;
   test.each([
     ['bytes above 127 in a header', withHeader('X-A: \xe9\xff\r\n')],
@@ -215,7 +215,7 @@ describe('a response that is odd, but valid', () => {
     ['status 299', withHeader('').replace('200', '299')],
     ['status 599', withHeader('').replace('200', '599')],
     ['status 999', withHeader('').replace('200', '999')],
-  ])('%s: the client gets it, or 502 JSON; a trace is left; the next response is sound', async (_name, bytes) => {
+  ])('%s: the client gets it, or 502 JSON; a trace is left; the next response is valid', async (_name, bytes) => {
     respondWith(bytes);
     const response = await sendRequest();
     if (response?.status === 502) expectOwn(response, 502);
@@ -224,7 +224,7 @@ describe('a response that is odd, but valid', () => {
     await expectHealthy();
   });
 
-  test.each(['HEAD', 'GET', 'DELETE'])('%s with a body, although there should be none, or not', async (method) => {
+  test.each(['HEAD', 'GET', 'DELETE'])('%s with or without a forbidden body', async (method) => {
     respondWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}`, 'keep');
     expect(await sendRequest(method)).toMatchObject({ status: 200 });
     await traced(1);
@@ -239,7 +239,7 @@ describe('a response that is odd, but valid', () => {
   });
 });
 
-test('bytes behind a response are never the response to the next request', async () => {
+test('bytes after a response are never the response to the next request', async () => {
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
   for (const afterwards of ['keep', 'close'] as const) {
     respondWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}${evil}`, afterwards);
@@ -249,7 +249,7 @@ test('bytes behind a response are never the response to the next request', async
   }
 });
 
-test('responses of any bytes leave the gateway serving, and a trace each', async () => {
+test('after responses of any bytes the gateway keeps serving, and each leaves a trace', async () => {
   const sound = Buffer.from(`${JSON_HEAD}X-Request-Id: r\r\nContent-Length: 7\r\n\r\n{"a":1}`, 'latin1');
   const edits = fc.array(fc.tuple(fc.nat(sound.length - 1), fc.nat(3), fc.uint8Array({ maxLength: 3 })), {
     minLength: 1,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What a hostile provider does to the connection once it has written its bytes. */
+/** What a hostile provider does to the connection after writing its bytes. */
 export type AfterWriting = 'close' | 'reset' | 'keep';
 
 export interface HostileResponse {

@@ -1,4 +1,4 @@
-/** The images that containers are started from. A machine that reaches no image registry names its own. */
+/** The images that containers are started from. A machine without access to an image registry sets its own. */
 export const IMAGES = {
   postgres: process.env['VITRINE_IMAGE_POSTGRES'] ?? 'postgres:17',
   kafka: process.env['VITRINE_IMAGE_KAFKA'] ?? 'apache/kafka:4.1.1',

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => opened.disposeAsync());
 
-/** Runs `gateway keys ...` on the same folder, as an operator would beside the running gateway. */
+/** Runs `gateway keys ...` on the same folder, like an operator while the gateway is running. */
 async function keys(...args: string[]) {
   await using running = startProcess({
     command: [...GATEWAY, 'keys', ...args],
@@ -47,12 +47,12 @@ const status = async (token: string, path = '/openai/v1/models') => {
 const becomes = (token: string, wanted: number) => waitUntil(async () => (await status(token)) === wanted, { what: `${wanted}` });
 
 describe('the command line beside a running gateway', () => {
-  test('a gateway without a key says how to get one, and refuses every request', async () => {
+  test('a gateway without a key logs how to create one and refuses every request', async () => {
     await gateway.process.says(/gateway keys create --role owner.*no gateway key exists/);
     expect(await status('sgk_none')).toBe(401);
   });
 
-  test('a first key is made, accepted, rotated, revoked, and refused', async () => {
+  test('a first key is created, accepted, rotated, revoked, and refused', async () => {
     const made = await keys('create', '--role', 'owner', '--name', 'first');
     const [token = ''] = /sgk_[\w-]{32}/.exec(made.stdout) ?? [];
     const [id = ''] = /gk_[0-9a-f]{16}/.exec(made.stdout) ?? [];
@@ -69,7 +69,7 @@ describe('the command line beside a running gateway', () => {
     expect(await keys('revoke', id)).toEqual({ code: 1, stdout: '', stderr: 'gateway: gateway key not found\n' });
   });
 
-  test('list is a table for people and JSON for programs, without tokens', async () => {
+  test('list prints a table or JSON, without tokens', async () => {
     const key = await create('--org', 'acme', '--workspace', 'search', '--role', 'viewer', '--permission', 'proxy:write');
     const table = await keys('list', '--org', 'acme');
     expect(table.stdout).toMatch(/^ID +ORG +WORKSPACE +ROLE +PERMISSIONS/);
@@ -80,7 +80,7 @@ describe('the command line beside a running gateway', () => {
     expect((await keys('list', '--org', 'unknown')).stdout).toMatch(/^There are no gateway keys of that organisation/);
   });
 
-  test('the plan of a key is given here', async () => {
+  test('the plan of a key is set on the command line', async () => {
     const { id } = await create('--plan', 'gold', '--role', 'viewer');
     expect((await keys('list')).stdout).toMatch(new RegExp(`^${id} .* gold `, 'm'));
     const { code, stderr } = await keys('create', '--plan', 'lead', '--id', 'unplanned');
@@ -112,12 +112,12 @@ describe('the command line beside a running gateway', () => {
   });
 });
 
-test('keys stand beside the traces, and their pepper is for its owner only', async () => {
+test('keys are stored beside the traces, and only the owner may read their pepper', async () => {
   expect(await readdir(folder)).toEqual(expect.arrayContaining(['gateway-keys.db', 'gateway-keys.pepper', 'traces.db']));
   expect((await stat(join(folder, 'gateway-keys.pepper'))).mode & 0o777).toBe(0o600);
 });
 
-test('a key holds over a restart, with when it was used last', async () => {
+test('a key survives a restart, with its last use', async () => {
   const key = await create('--role', 'owner');
   await becomes(key.token, 200);
   gateway.process.signal('SIGTERM');

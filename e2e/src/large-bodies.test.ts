@@ -25,7 +25,7 @@ function memoryOf(pid: number): { now: number; peak: number } {
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
 }
 
-/** Sends a chunk many times, reads the same back meanwhile, and returns the hash of what came. */
+/** Sends a chunk many times, reads the echo at the same time, and returns the hash of the received bytes. */
 async function echo(url: string, chunk: Buffer, chunks: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = { authorization: 'Bearer sk-test-0123', 'content-type': 'application/octet-stream', 'x-mock-scenario': 'echo' };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
 
-/** All files below a folder but some, as texts: their bytes; and of SQLite databases every value, unpacked. */
+/** All files below a folder except some, as texts: their bytes; and of SQLite databases every value, unpacked. */
 export async function filesText(folder: string, except: readonly string[] = []): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((one) => one.isFile() && !except.includes(one.name)).map((one) => join(one.parentPath, one.name));
@@ -11,7 +11,7 @@ export async function filesText(folder: string, except: readonly string[] = []):
   return [...bytes, ...paths.filter((path) => path.endsWith('.db')).map(databaseText)].join('\n');
 }
 
-/** Every value of every table; what is compressed, as it was before. */
+/** Every value of every table, decompressed where necessary. */
 export function databaseText(path: string): string {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

@@ -29,7 +29,7 @@ const ticks = (pid: number) => {
 test.each([
   ['its reader has left', TO_A_LEFT_READER, 0],
   ['the disk is full', TO_A_FULL_DISK, 1],
-])('a gateway with a log that cannot be written because %s serves on, at rest, and ends in order', async (_, where, code) => {
+])('a gateway with a log that cannot be written because %s serves on at rest and stops cleanly', async (_, where, code) => {
   const upstream = opened.use(await startMockOpenai());
   const variables = { SVC_AUTH_ENABLED: 'true' };
   const gateway = opened.use(await startGateway({ folder, upstream: upstream.url, variables, under: outputTo(where) }));

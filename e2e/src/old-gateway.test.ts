@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { GATEWAY, STANDALONE, startGateway } from './running-gateway.ts';
 import { freePort, ROOT, startProcess } from './running-process.ts';
 
-// Coming from ongoingai/gateway, as a user sees it.
+// The migration from ongoingai/gateway for a user.
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const OLD_VARIABLES = { ONGOINGAI_PORT: '9090', ONGOINGAI_STORAGE_DSN: 'postgres
 const WARNING = 'settings of ongoingai/gateway are not read';
 
 describe("the old gateway's variables and file", () => {
-  test('serve and npm start say of all of them once which ones take their place, and start', async () => {
+  test('serve and npm start log all of them once with their successors, and start', async () => {
     for (const command of [GATEWAY, STANDALONE]) {
       const port = await freePort();
       const cwd = await newFolder({ 'ongoingai.yaml': 'server: { port: 9090 }' });
@@ -57,7 +57,7 @@ describe("the old gateway's variables and file", () => {
     }
   });
 
-  test('without any there is no such line', async () => {
+  test('without any no line is logged', async () => {
     const port = await freePort();
     const cwd = await newFolder({ 'vitrine.yaml': '', 'ongoingai.yaml': '' });
     await using running = startProcess({ command: GATEWAY, cwd, env: { SVC_SERVER_PORT: String(port) } });
@@ -81,7 +81,7 @@ describe("the old gateway's variables and file", () => {
     expect(doctor.stdout + invalid.stdout).not.toContain('hunter2');
   });
 
-  test('a key of its file that there is not says what takes its place', async () => {
+  test('an unknown key of its file is reported with its successor', async () => {
     const cwd = await newFolder({ 'ongoingai.yaml': 'pii: { stages: { request_body: true } }' });
     const { code, stderr } = await run('config validate --config ongoingai.yaml', cwd);
     expect(code).toBe(1);
@@ -89,7 +89,7 @@ describe("the old gateway's variables and file", () => {
   });
 });
 
-test('its trace file as storage.path is refused by every program that would open it, with what to do, and stays as it was', async () => {
+test('its trace file as storage.path is refused by every program that would open it, with the next step, and is not changed', async () => {
   const cwd = await newFolder();
   using old = new OngoingaiStore(join(cwd, 'ongoingai.db'));
   old.add([{ id: 'a'.repeat(32), completedAt: Date.UTC(2026, 1, 12) }]);
@@ -117,7 +117,7 @@ describe('gateway wrap', () => {
     return { ...(await running.end()), stdout: running.stdout, stderr: running.stderr };
   };
 
-  test('sets the base URLs, and leaves every other variable as it is', async () => {
+  test('sets the base URLs and keeps every other variable', async () => {
     const variables = await variablesOf([], { SVC_SERVER_PORT: '9123', OPENAI_BASE_URL: 'http://elsewhere', OTHER: 'kept' });
     expect(variables).toMatchObject({
       OPENAI_BASE_URL: 'http://127.0.0.1:9123/openai/v1',
@@ -142,7 +142,7 @@ describe('gateway wrap', () => {
     });
   });
 
-  test("has the program's exit code, output and errors, and takes its options for its own", async () => {
+  test("has the program's exit code, output and errors, and passes its options through", async () => {
     const script = 'echo "$@"; echo failure >&2; exit 42';
     expect(await end(['wrap', '--', 'sh', '-c', script, 'sh', '--help', '--config', '--'])).toEqual({
       code: 42,
@@ -169,7 +169,7 @@ describe('gateway wrap', () => {
     expect([anyPort.code, anyPort.stderr]).toEqual([2, expect.stringContaining('--base-url is needed')]);
   });
 
-  test('passes SIGTERM on, and ends as the program does', async () => {
+  test('forwards SIGTERM and ends like the program', async () => {
     const script = "trap 'echo got it; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
     await using running = startProcess({ command: [...GATEWAY, 'wrap', '--', 'sh', '-c', script], cwd: await newFolder() });
     await running.says(/ready/);
@@ -178,7 +178,7 @@ describe('gateway wrap', () => {
     expect(running.stdout).toContain('got it');
   });
 
-  test('run by npm, the program stands where the caller stood', async () => {
+  test('run by npm, the program has the working folder of the caller', async () => {
     const cwd = await newFolder();
     const command = ['npm', '--prefix', ROOT, 'run', '-s', 'gateway', '--', 'wrap', '--', 'pwd'] as const;
     await using running = startProcess({ command, cwd });
@@ -201,7 +201,7 @@ describe('gateway import', () => {
     },
   }));
 
-  test('kill -9 in the middle, and again: nothing is there twice, nothing is missing, and the gateway serves all of it', async () => {
+  test('repeated kill -9: nothing is duplicated or missing, and the gateway serves all of it', async () => {
     const cwd = await newFolder();
     using old = new OngoingaiStore(join(cwd, 'ongoingai.db'));
     old.add(rows);

@@ -109,7 +109,7 @@ await describeWithContainers('two gateways, Kafka, two trace-writers and Postgre
         const headers = { [SCENARIO_HEADER]: `slow=${SLOW_MS}` };
         return n % 3 === 0 ? streamOpenai(client, headers) : client.models.list({ headers });
       });
-      // Sent after all of them, and there before all of them: they are under way when the processes get their signals.
+      // Sent last and completed first, so that the others are in progress when the processes get their signals.
       for (const gateway of pipeline.gateways) await openai(gateway, 'last').models.list();
       for (const service of [leaving, ...pipeline.gateways]) await service.kill('SIGTERM');
       const results = await Promise.allSettled(sent);

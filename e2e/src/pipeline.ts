@@ -17,7 +17,7 @@ const GATEWAYS = 2;
 const WRITERS = 2;
 const GATEWAY_PORT = 8080;
 const WRITER_PORT = 9090;
-/** A gateway looks for changes of keys so often where no notification reaches it. */
+/** A gateway polls for key changes at this interval without notifications. */
 const KEY_POLL_MS = 30_000;
 export const KEY_HEADER = 'X-Svc-Gateway-Key';
 

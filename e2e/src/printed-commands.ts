@@ -12,6 +12,6 @@ export async function paste(line: string): Promise<string> {
   return shell.stdout;
 }
 
-/** The indented commands of what was printed, those with a backslash at the end of a line joined. */
+/** The indented commands of the output, those with a backslash at the end of a line joined. */
 export const commandsIn = (printed: string, name: 'curl' | 'export' | 'docker exec') =>
   [...printed.matchAll(new RegExp(`^ +(${name} (?:[^\n]*\\\\\n)*[^\n]*)$`, 'gm'))].map(([, command = '']) => command);

@@ -28,7 +28,7 @@ export function missingPrograms(names: readonly string[]): readonly string[] {
   return names.filter((name) => findProgram(name) === undefined);
 }
 
-/** `describe` where the programs can be run and nothing else prevents it (`error`). */
+/** `describe` if the programs can be run and nothing else prevents it (`error`). */
 export function describeWithPrograms(names: readonly string[], title: string, tests: () => void, error?: string): void {
   const missing = missingPrograms(names);
   describeUnless(missing.length > 0 ? `not installed: ${missing.join(', ')}` : error, title, tests);

@@ -6,24 +6,26 @@ export interface WireResponse {
   /** Names in lower case; the last value of a name counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** False when the connection ended before the response did. */
+  /** False if the connection ended before the response. */
   readonly isWhole: boolean;
 }
 
 export interface RawExchangeOptions {
-  /** What happens once everything is written: the sending half is closed, which Node takes for leaving; the connection is
-   *  reset; or nothing, by default: the server has to end the connection. */
+  /**
+   * Action after everything is written: the sending half is closed, which Node treats as leaving; the connection is reset; or nothing,
+   * by default, so that the server has to end the connection.
+   */
   readonly afterwards?: 'end' | 'reset' | 'wait';
   /** Every byte in a packet of its own. */
   readonly isSlow?: boolean;
-  /** Further bytes, written once, as soon as this returns some for what has come. */
+  /** Further bytes, written once, as soon as this returns some for the received bytes. */
   readonly followUp?: (response: string) => string;
-  /** Leaves as soon as this has come. */
+  /** Disconnects as soon as this has arrived. */
   readonly until?: (response: string) => boolean;
   readonly timeoutMs?: number;
 }
 
-/** Writes bytes on a new connection and resolves to all that comes, as latin1, until it is closed. */
+/** Writes bytes on a new connection and resolves to everything received, as latin1, until it is closed. */
 export function rawExchange(port: number, bytes: Uint8Array | string, options: RawExchangeOptions = {}): Promise<string> {
   const { afterwards = 'wait', isSlow = false, followUp, until = () => false, timeoutMs = 5_000 } = options;
   const data = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
@@ -54,7 +56,7 @@ export function rawExchange(port: number, bytes: Uint8Array | string, options: R
     hasFollowedUp = true;
     socket.write(more, 'latin1');
   });
-  // A broken connection shows in what has come.
+  // A broken connection shows in the received bytes.
   socket.on('error', () => {});
   socket.on('close', () => {
     clearTimeout(timer);

@@ -1,6 +1,6 @@
 /** A strict reader of a provider's response by RFC 9112 (sections 4 to 7), independent of the gateway's own reader. */
 export interface Reference {
-  /** `partial`: more bytes could make a whole response of them; `malformed`: none could. */
+  /** `partial`: more bytes could complete the response; `malformed`: no bytes could. */
   readonly end: 'whole' | 'partial' | 'malformed';
   /** Of the final response, when it has come. */
   readonly head: ReferenceHead | undefined;
@@ -8,7 +8,7 @@ export interface Reference {
   readonly body: string;
   /** Whether the end of the connection ends the body. */
   readonly isUntilClose: boolean;
-  /** Bytes behind a whole response. */
+  /** Bytes after a complete response. */
   readonly surplus: number;
 }
 
@@ -25,7 +25,7 @@ const HEX = new Set('0123456789abcdefABCDEF');
 const DIGITS = new Set('0123456789');
 const isText = (byte: string) => byte === '\t' || (byte >= ' ' && byte !== '\x7f');
 
-/** Goes over the bytes once. Throws `Partial` at their end. */
+/** Reads the bytes once. Throws `Partial` at their end. */
 class Cursor {
   readonly #bytes: string;
   #at = 0;
@@ -60,7 +60,7 @@ class Cursor {
     for (const expected of text) if (this.next() !== expected) throw new Malformed();
   }
 
-  /** Text up to the line's end, which is taken too. */
+  /** Text up to the line's end, which is consumed too. */
   restOfLine(isAllowed: (byte: string) => boolean): string {
     let text = '';
     while (this.peek() !== '\r') {

@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly port?: number;
   /** A gateway key that may read everything, where keys are required. */
   readonly gatewayKey?: string;
-  /** Words put before the command, such as a shell that sets limits and then replaces itself. */
+  /** Words before the command, such as a shell that sets limits and then execs. */
   readonly under?: readonly [string, ...string[]];
 }
 
@@ -27,7 +27,7 @@ export interface Health {
   readonly trace_count: number;
 }
 
-/** What this suite reads of GET /api/diagnostics/trace-pipeline. */
+/** The fields that this suite reads of GET /api/diagnostics/trace-pipeline. */
 export interface Diagnostics {
   readonly queue_capacity: number;
   readonly queue_depth: number;
@@ -47,7 +47,7 @@ export interface TraceItem {
   readonly response_status: number;
 }
 
-/** A gateway in a process of its own that is healthy. */
+/** A healthy gateway in a separate process. */
 export interface RunningGateway extends AsyncDisposable {
   readonly process: RunningProcess;
   readonly port: number;

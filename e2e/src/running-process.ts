@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The specification's budget of a shutdown: four steps of 5 s. */
 const END_WITHIN_MS = 20_000;
-/** A start has no budget, and takes long on a busy machine. */
+/** A start has no time limit, and takes long on a busy machine. */
 const START_WITHIN_MS = 120_000;
 const KEPT_OUTPUT = 1_048_576;
 
 export interface ProcessOptions {
   readonly command: readonly [string, ...string[]];
-  /** All that it gets beside PATH and HOME: nothing else of our own environment reaches it. */
+  /** Its variables besides PATH and HOME. It inherits nothing else of our environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -24,7 +24,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A command that runs in a process group of its own. Disposal kills the whole group, whatever state it is in. */
+/** A command in a separate process group. Disposal kills the whole group in any state. */
 export interface RunningProcess extends AsyncDisposable {
   readonly pid: number;
   readonly stdout: string;
@@ -105,7 +105,7 @@ export function refusesConnections(port: number): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-/** A process that is gone already is no reason to fail. A group outlives the process that leads it. */
+/** An already ended process is not an error. A group outlives its leader. */
 function sendSignal(pid: number, name: NodeJS.Signals): void {
   if (pid === 0) return;
   try {

@@ -24,7 +24,7 @@ async function run(command: ProcessOptions['command']) {
 }
 
 describe('the version of Node', () => {
-  test.each(['18.20.8', '20.20.2', '22.22.0', '24.0.0', '24.11.1'])('%s is turned away with what to do', async (version) => {
+  test.each(['18.20.8', '20.20.2', '22.22.0', '24.0.0', '24.11.1'])('%s is rejected with the next step', async (version) => {
     const { code, stdout, stderr } = await run(as(version));
     expect(stderr).toContain(`was started by Node ${version}`);
     expect(stderr).toContain('npm rebuild node --ignore-scripts=false');
@@ -32,11 +32,11 @@ describe('the version of Node', () => {
     expect([code, stdout]).toEqual([1, '']);
   });
 
-  test.each(['24.12.0', '24.21.0', '25.0.0', '26.1.0'])('%s is welcome', async (version) => {
+  test.each(['24.12.0', '24.21.0', '25.0.0', '26.1.0'])('%s is accepted', async (version) => {
     expect(await run(as(version))).toEqual({ code: 0, stdout: 'went on\n', stderr: '' });
   });
 
-  test("the machine's own Node either serves or says what to do, never something else", async () => {
+  test("the machine's own Node either works or is rejected with the next step", async () => {
     const node = existsSync(OWN_NODE) ? OWN_NODE : process.execPath;
     const { code, stdout, stderr } = await run([
       node,

@@ -1,4 +1,4 @@
-/** Every way in which a secret of the vocabulary is written, around a part that only one cell of the sweep has. The part is at the
+/** Every form of a secret of the vocabulary, around a part that is unique to one cell of the sweep. The part is at the
  *  beginning and at the end, so that a form that is only partly redacted is found by the other. Spec: G13.3, G13.4. */
 export const SECRET_FORMS: Readonly<Record<string, (part: string) => string>> = {
   'sk-': (part) => `sk-${part}${part}`,
@@ -67,7 +67,7 @@ export class SecretCells {
   }
 }
 
-/** A text as it is, with its escapes undone, and its base64 decoded. */
+/** A text unchanged, with decoded escapes, and with decoded base64. */
 function* readingsOf(text: string): Generator<string> {
   yield text;
   let unescaped = text;

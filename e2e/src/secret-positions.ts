@@ -1,7 +1,7 @@
 /** A request with a secret in it. */
 export interface SecretRequest {
   readonly method?: string;
-  /** Behind the prefix of the mode. */
+  /** After the prefix of the mode. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -13,7 +13,7 @@ const json = (value: unknown) => JSON.stringify(value);
 const JSON_TYPE = { 'content-type': 'application/json' };
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** As little escaped as a request's first line allows. */
+/** With the minimum of escaping that a request line allows. */
 export const asPath = (secret: string) => secret.replace(/[^\x21-\x7e]|["#%?\\<>{}|^`]/g, encodeURIComponent);
 const everyByte = (secret: string) => secret.replace(/./gs, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 const inJsonEscapes = (secret: string) => secret.replace(/./gs, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -12,7 +12,7 @@ import { SecretCells, SECRET_FORMS, SHORT_FORMS } from './secret-forms.ts';
 import { ESCAPINGS, POSITIONS, STREAMS, streamOf, type SecretRequest } from './secret-positions.ts';
 
 // Every form of a secret is sent to every place, through every mode of every kind of gateway, each time another secret. None of them may
-// be found again in anything that a gateway writes, sends or prints. A finding names its form, place and mode.
+// be found in anything that a gateway writes, sends or prints. A finding names its form, place and mode.
 
 const GATEWAY_KEY = 'sgk_0123456789-0123456789-0123456789';
 const PROVIDER_KEY = 'Bearer sk-proj-0123456789-0123456789';
@@ -21,7 +21,7 @@ const AT_ONCE = 24;
 const DETAILS_EVERY = 8;
 const MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
 const SCOPES = `pii: { scopes: [${MODES.map((mode) => `{ match: { route_prefix: /openai/${mode} }, mode: ${mode} }`).join(', ')}] }`;
-/** Commands that show something of traces. The group is that of `state of a trace`. */
+/** Commands that show trace data. The group is that of `state of a trace`. */
 const COMMANDS: readonly string[] = [
   'report --limit 200 --format json',
   'debug --trace-group-id 0af7651916cd43dd8448eb211c80319c --limit 500 --diff --include-headers --include-bodies --bundle-out bundle',
@@ -72,7 +72,7 @@ ${kind.pii}
 `,
     );
     const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRIC_EXPORT_INTERVAL: '500' };
-    // The log is read from a file: there may be much of it.
+    // The log is read from a file, because it may be large.
     const under = ['sh', '-c', `exec "$@" >'${folder}/log.jsonl' 2>&1`, 'sh'] as const;
     gateway = opened.use(await startGateway({ folder, upstream: provider.url, variables, under }));
     await sendAll(kind.modes.flatMap((mode) => requestsOf(mode)));
@@ -257,15 +257,15 @@ ${kind.pii}
     expect(cells.foundIn(text)).toEqual([]);
   });
 
-  test('what goes to the provider where it must not get secrets has none', () => {
+  test('requests to a provider that must not get secrets contain none', () => {
     const guarded = provider.requests.filter((text) => text.startsWith('/redact_upstream') || text.startsWith('/block'));
     expect(guarded.length > 0).toBe(kind.modes.includes('block'));
-    // A provider's own credential is meant for it.
+    // A provider may get its own credential.
     const text = guarded.join('\n').replaceAll(/^api-key\n.*$/gm, '');
     expect(cells.foundIn(text)).toEqual([]);
   });
 
-  test('the sweep is as wide as it says', () => {
+  test('the sweep covers all its cells', () => {
     expect(cells.count).toBeGreaterThan(kind.modes.length * 4_000);
     // Something was redacted in every body; without bodies, in headers and in some paths.
     const redactions = databaseText(gateway.databasePath).match(/(?:CREDENTIAL|TOKEN)_REDACTED/g) ?? [];

@@ -26,7 +26,7 @@ export async function startSecuredKafka(username: string, password: string): Pro
     port,
     proxied: { port: tlsPort, proxyPort: tlsPort },
     settings: {
-      // Programs in the container reach it by this name only.
+      // Programs in the container can only use this name.
       KAFKA_ADVERTISED_LISTENERS: `INTERNAL://localhost:9092,EXTERNAL://localhost:${port},PROXIED://localhost:${tlsPort}`,
       KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT,EXTERNAL:SASL_SSL,PROXIED:SSL',
       KAFKA_LISTENER_NAME_PROXIED_SSL_CLIENT_AUTH: 'required',

@@ -14,7 +14,7 @@ const PROVIDER = `
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ model: 'gpt-4o', usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } }));
   }).listen(${PROVIDER_PORT})`;
-/** Who runs it, what process 1 is, what may be written to, and which files need npm, a compiler or a test to be there. */
+/** User, process 1, writable folders, and files that need npm, a compiler or a test. */
 const DESCRIBE = `
   const fs = require('node:fs');
   const isForeign = (file) => /\\.test\\.ts$|\\/testing\\/|testkit|testcontainers|node_modules\\/(jest|typescript|@swc)/.test(file);
@@ -69,7 +69,7 @@ await describeWithContainers('images of the services', () => {
     expect(gateway.log).not.toMatch(/"level":"(?:error|fatal)"/);
   });
 
-  test('a trace-writer runs from its image in the same way, says what it waits for, and stops at SIGTERM while it waits', async () => {
+  test('a trace-writer runs from its image in the same way, reports what it waits for, and stops at SIGTERM while it waits', async () => {
     const env = { WRITER_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none', WRITER_QUEUE_BROKERS: '127.0.0.1:1' };
     const writer = opened.use(await startService({ image: imageOf('trace-writer'), env, port: 9090 }));
     const ready = await fetch(`${writer.url}/readyz`);

@@ -10,7 +10,7 @@ import { freePort, refusesConnections, startProcess } from './running-process.ts
 import { storedModels } from './trace-rows.ts';
 
 const CLIENTS = 16;
-/** The specification's budget of one step of a shutdown, and what a busy machine may add. */
+/** The specification's budget of one step of a shutdown, plus an allowance for a busy machine. */
 const STEP_MS = 5_000;
 const SLACK_MS = 2_500;
 
@@ -30,7 +30,7 @@ describe('SIGTERM', () => {
   });
   afterEach(async () => opened.disposeAsync());
 
-  test('in the middle of load: every request with a response has its trace, and the end is 0', async () => {
+  test('under load: every request with a response has its trace, and the exit code is 0', async () => {
     await using load = startLoad(gateway.url, CLIENTS);
     await waitUntil(() => load.completed.length > 1_000, { what: 'the load to be under way' });
     const before = performance.now();
@@ -43,7 +43,7 @@ describe('SIGTERM', () => {
     expect(load.refused).toEqual([]);
   });
 
-  test('with requests in flight: new connections are refused, those requests get complete responses, then it ends', async () => {
+  test('with requests in flight: new connections are refused, and it ends after complete responses', async () => {
     const before = upstream.exchanges;
     const responses = [
       chat(gateway.url, { model: 'slow-json', scenario: 'slow=300' }),
@@ -60,7 +60,7 @@ describe('SIGTERM', () => {
     expect(storedModels(gateway.databasePath).toSorted()).toEqual(['slow-json', 'slower-stream']);
   });
 
-  test('while a stream would go on for ever: it is cut after 5 s and leaves a trace', async () => {
+  test('during an endless stream: it is cut after 5 s and leaves a trace', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const response = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
     const cut = expect(response).rejects.toThrow();
@@ -85,7 +85,7 @@ describe('SIGTERM', () => {
     expect(gateway.process.stdout).not.toContain('upstream request failed');
   });
 
-  test('with clients that keep idle connections: they do not hold it up', async () => {
+  test('with clients that keep idle connections: they do not delay it', async () => {
     await using load = startLoad(gateway.url, CLIENTS);
     await waitUntil(() => load.completed.length >= CLIENTS, { what: 'a connection for every client' });
     await load.stop();
@@ -95,7 +95,7 @@ describe('SIGTERM', () => {
     expect(performance.now() - before).toBeLessThan(SLACK_MS);
   });
 
-  test('again while it still ends: it ends at once', async () => {
+  test('a second time during the shutdown: it ends at once', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const response = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
     const cut = expect(response).rejects.toThrow();

@@ -27,7 +27,7 @@ interface Enrichment {
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder('scanning');
-  // As root the database runs as another user.
+  // If started by root, the database runs as another user.
   chmodSync(folder.path, 0o755);
 });
 afterAll(async () => folder[Symbol.asyncDispose]());
@@ -38,7 +38,7 @@ async function start(name: string, args: readonly string[], variables: Readonly<
   return startProcess({ command: [...npmScript('start'), ...args], cwd: folder.path, env });
 }
 
-/** The printed lines that ask the store API, once the last of them is there. */
+/** The printed lines that call the store API, once the last of them was printed. */
 async function linesOf(running: RunningProcess): Promise<string[]> {
   const lines = () => {
     if (!running.isRunning) throw new Error(`it ended: ${running.stdout}\n${running.stderr}`);
@@ -90,7 +90,7 @@ describeWithPrograms(['curl'], 'what npm start prints of stores', () => {
   test(
     'npm start: a requested scan of a name that does not resolve ends as failed and changes nothing',
     async () => {
-      // The name is not asked for again and again.
+      // The name is not requested repeatedly.
       await using running = await start('plain', [], { SCAN_JOBS_MAX_ATTEMPTS: '1' });
       const lines = await linesOf(running);
       const domain = `vitrine-${randomBytes(12).toString('hex')}.com`;

@@ -16,7 +16,7 @@ const KEY = /svc_live_[A-Za-z0-9_-]{43}/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder('stores');
-  // As root the database runs as another user.
+  // If started by root, the database runs as another user.
   chmodSync(folder.path, 0o755);
 });
 afterAll(async () => folder[Symbol.asyncDispose]());
@@ -28,7 +28,7 @@ async function start(variables: Readonly<Record<string, string>> = {}): Promise<
   return startProcess({ command: npmScript('start'), cwd: folder.path, env });
 }
 
-/** Waits for what is printed last. */
+/** Waits for the last printed line. */
 async function storesOf(running: RunningProcess): Promise<string> {
   const ends = () => {
     if (!running.isRunning) throw new Error(`it ended: ${running.stdout}\n${running.stderr}`);
@@ -43,7 +43,7 @@ const lookUp = (printed: string, key: string) => {
 };
 
 describeWithPrograms(['curl'], 'what npm start prints of the store API', () => {
-  test('npm start serves the store API on a database of its own: the printed line works, after a restart and after a kill', async () => {
+  test('npm start serves the store API on its own database: the printed line works, also after a restart and a kill', async () => {
     let key = '';
     const first = await start();
     {
@@ -51,7 +51,7 @@ describeWithPrograms(['curl'], 'what npm start prints of the store API', () => {
       const printed = await storesOf(running);
       [key = ''] = KEY.exec(running.stdout) ?? [];
       expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched', store: { domain: 'example.com' } });
-      // All URLs lead to the port that it has.
+      // All URLs have its actual port.
       const own = /^The store API listens on (\S+)$/m.exec(running.stdout)?.[1] ?? '';
       const { endpoints } = JSON.parse(await paste(`curl -s ${own}/v1`)) as { endpoints: Record<string, string> };
       expect(Object.values(endpoints)).toEqual(Object.values(endpoints).map(() => expect.stringContaining(`${own}/`)));
@@ -61,7 +61,7 @@ describeWithPrograms(['curl'], 'what npm start prints of the store API', () => {
     {
       await using running = await start();
       const printed = await storesOf(running);
-      // The key is shown once, and works on.
+      // The key is shown once and keeps working.
       expect(running.stdout).not.toMatch(KEY);
       expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched' });
       running.signal('SIGKILL');
@@ -98,11 +98,11 @@ test('a busy port of the store API is an error that names its variable', async (
   }
 });
 
-// As root the database runs as another user, to whom the folders of root are closed.
+// If started by root, the database runs as another user without access to the folders of root.
 const isRoot = userInfo().uid === 0;
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
-test('folders above the data may be closed to others, and the data folder may be one that others use: its mode is kept', async () => {
+test('folders above the data may be closed to others, and the mode of a shared data folder is kept', async () => {
   await using own = await temporaryFolder('closed');
   expect(modeOf(own.path)).toBe('700');
   const shared = join(own.path, 'shared');
@@ -114,7 +114,7 @@ test('folders above the data may be closed to others, and the data folder may be
   expect(modeOf(shared)).toBe('1777');
 });
 
-test('where folders are closed and the capability to pass them is missing, the error names the first one', async () => {
+test('if folders are closed and the capability to traverse them is missing, the error names the first one', async () => {
   if (!isRoot) return;
   await using own = await temporaryFolder('closed');
   const programs = join(folder.path, 'programs');
@@ -129,7 +129,7 @@ test('where folders are closed and the capability to pass them is missing, the e
   expect(running.stderr).toContain(`cannot reach ${own.path}\n`);
 });
 
-test('a start after one that was killed while it wrote its secrets makes them anew', async () => {
+test('a start after a kill during the creation of secrets creates them again', async () => {
   await using own = await temporaryFolder('halves');
   const stores = join(own.path, 'data', 'stores');
   mkdirSync(stores, { recursive: true, mode: 0o700 });

@@ -13,7 +13,7 @@ const PATH = (process.env['PATH'] ?? '')
   .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
   .join(delimiter);
 
-/** npm and a start before the end that is expected; the 20 s of a shutdown are not what these tests are about. */
+/** Timeout of npm and a start before the expected end; the 20 s of a shutdown are not what these tests are about. */
 const END_MS = 120_000;
 
 const npmStart = (args: readonly string[], env: Readonly<Record<string, string>>) =>
@@ -51,7 +51,7 @@ describe('npm start', () => {
     ]);
   });
 
-  test('prints what points an SDK at it', () => {
+  test('prints the variables for SDKs', () => {
     expect(commandsIn(vitrine.running.stdout, 'export')).toEqual([
       `export OPENAI_BASE_URL=${vitrine.url}/openai/v1`,
       `export ANTHROPIC_BASE_URL=${vitrine.url}/anthropic`,
@@ -67,7 +67,7 @@ describe('npm start', () => {
   });
 
   describeWithPrograms(['curl'], 'its lines', () => {
-    test('an empty list of traces can be seen at once', async () => {
+    test('an empty list of traces is available at once', async () => {
       const [list = ''] = commandsIn(vitrine.running.stdout, 'curl').filter((command) => command.includes('/api/traces?'));
       expect(JSON.parse(await paste(list))).toEqual({ items: [] });
     });
@@ -91,7 +91,7 @@ describeWithPrograms(['curl'], 'npm start -- --demo', () => {
     );
   };
 
-  test('what it prints can be pasted: two exchanges, and their traces with bodies', async () => {
+  test('the printed lines can be pasted: two exchanges, and their traces with bodies', async () => {
     const [chat = '', messages = '', ...look] = commandsIn(vitrine.running.stdout, 'curl');
     expect(JSON.parse(await paste(chat))).toMatchObject({ object: 'chat.completion', model: 'gpt-4o-mini' });
     expect(await paste(messages)).toContain('event: message_stop');
@@ -131,7 +131,7 @@ describeWithPrograms(['curl'], 'npm start -- --demo', () => {
        process.stdout.write(content[0].text);`,
       'claude-opus-4-5',
     ],
-  ])('the official %s package works with the printed variables alone', async (_name, key, program, model) => {
+  ])('the official %s package works with only the printed variables', async (_name, key, program, model) => {
     const lines = [...commandsIn(vitrine.running.stdout, 'export'), `export ${key}=sk-demo-0123456789`];
     const said = await paste(`${lines.join('\n')}\n${process.execPath} --input-type=module -e "${program}"`);
     expect(said.length).toBeGreaterThan(3);
@@ -143,14 +143,14 @@ describeWithPrograms(['curl'], 'npm start -- --demo', () => {
 });
 
 describe('the command line', () => {
-  test('--help says what can be given, and ends with 0', async () => {
+  test('--help shows the options and ends with 0', async () => {
     await using running = npmStart(['--help'], {});
     expect(await running.end(END_MS)).toEqual({ code: 0, signal: null });
     for (const word of ['usage:', '--demo', '--config', '--help', '--version', 'SVC_SERVER_PORT', 'VITRINE_DATA_DIR'])
       expect(running.stdout).toContain(word);
   });
 
-  test.each(['--version', '-v'])('%s prints the version, and ends with 0', async (option) => {
+  test.each(['--version', '-v'])('%s prints the version and ends with 0', async (option) => {
     await using running = npmStart([option], {});
     expect(await running.end(END_MS)).toEqual({ code: 0, signal: null });
     expect(running.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);

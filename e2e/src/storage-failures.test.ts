@@ -14,7 +14,7 @@ import { storedModels } from './trace-rows.ts';
 /** Far above the latencies of exchanges on a busy machine, below the 2 s that a write waits for a lock. One in twenty may meet a machine that
  *  pauses (the longest was once 1,017 ms). */
 const NORMAL_LATENCY_MS = { median: 500, p95: 1_500 };
-/** Exchanges under way at once. */
+/** Concurrent exchanges. */
 const CLIENTS = 8;
 /** What one file of the gateway may hold on its "full disk", in blocks of 1 KiB: the tables fit, a few hundred traces do not. */
 const FILE_MAX_BYTES = 160 * 1024;
@@ -35,7 +35,7 @@ async function serve(options: Partial<GatewayOptions> = {}): Promise<RunningGate
   return opened.use(await startGateway({ folder: folder.path, upstream: upstream.url, ...options }));
 }
 
-/** Locks the gateway's database as another program might; disposal releases it. */
+/** Locks the gateway's database like another program; disposal releases it. */
 function holdDatabase(path: string, how: 'EXCLUSIVE' | 'IMMEDIATE'): Disposable {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(`BEGIN ${how}`);
@@ -139,7 +139,7 @@ describe('a locked database', () => {
     },
   );
 
-  test('for longer than the queue has room: the newest traces are dropped and counted, requests pass', async () => {
+  test('for longer than the queue lasts: the newest traces are dropped and counted, and requests pass', async () => {
     const gateway = await serve({ variables: { SVC_QUEUE_CAPACITY: '64', SVC_QUEUE_BATCH: '16' } });
     using lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
     const responses = await exchange(gateway, 400);
@@ -153,7 +153,7 @@ describe('a locked database', () => {
     expect((await gateway.health()).trace_count).toBe(after.written_total);
   });
 
-  test('does not keep the gateway from ending, and what was not written by then is logged', async () => {
+  test('does not prevent the gateway from ending, and unwritten traces are logged', async () => {
     const gateway = await serve();
     using lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
     await exchange(gateway, 500);
@@ -165,7 +165,7 @@ describe('a locked database', () => {
 });
 
 describe('a full disk', () => {
-  test('requests pass as ever, what is lost is counted with its class, and with room again traces are written', async () => {
+  test('requests pass, lost traces are counted with their class, and with free space traces are written again', async () => {
     const gateway = await serve({ under: ['prlimit', `--fsize=${FILE_MAX_BYTES}:`] });
     const responses: ChatResponse[] = [];
     const lost = await settled(
@@ -194,7 +194,7 @@ describe('a full disk', () => {
     expect((await gateway.health()).trace_count).toBe(counted.written_total);
     expect(await gateway.traces()).toHaveLength(counted.written_total);
 
-    // Also where nothing is sent: a test write that is as large as a trace fails too.
+    // Also without traffic, because a test write of the size of a trace fails too.
     for (let looks = 0; looks < 7; looks += 1) {
       expect(await gateway.health()).toMatchObject({ status: 'degraded', reasons: ['writes_failing'] });
       await new Promise((resolve) => setTimeout(resolve, 1_000));

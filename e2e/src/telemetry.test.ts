@@ -7,7 +7,7 @@ import { startLoad } from './client-load.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
 const CLIENTS = 8;
-/** The specification's budget of one step of a shutdown, and what a busy machine may add. */
+/** The specification's budget of one step of a shutdown, plus an allowance for a busy machine. */
 const STEP_MS = 5_000;
 const SLACK_MS = 2_500;
 /** Server, client, route, enqueue: no request needs a key. */
@@ -35,7 +35,7 @@ async function start(variables: Record<string, string> = {}): Promise<RunningGat
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** The latencies of `requests` more requests. */
+/** The latencies of another `requests` requests. */
 async function load(gateway: RunningGateway, requests: number, name: string): Promise<readonly number[]> {
   await using clients = startLoad(gateway.url, CLIENTS, name);
   await waitUntil(() => clients.completed.length >= requests, { what: `${requests} responses`, timeoutMs: 60_000 });
@@ -49,7 +49,7 @@ async function spansBy(gateway: RunningGateway, result: string): Promise<number>
   return Number(new RegExp(`svc_telemetry_spans_total{result="${result}"} (\\d+)`).exec(text)?.[1]);
 }
 
-test('a collector that never responds slows no request, takes no memory without bound, and delays the end by its steps', async () => {
+test('a collector that never responds slows no request, uses bounded memory, and delays the end only by its steps', async () => {
   const gateway = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '60000' });
   await load(gateway, 1_000, 'warm-up');
   const normal = await load(gateway, 1_000, 'normal');
@@ -59,7 +59,7 @@ test('a collector that never responds slows no request, takes no memory without 
   const dropped = await spansBy(gateway, 'dropped');
   const hung = await load(gateway, 1_000, 'hung');
   expect(median(hung)).toBeLessThan(2 * median(normal));
-  // Nothing of what comes now is held.
+  // New spans are not kept.
   expect((await spansBy(gateway, 'dropped')) - dropped).toBeGreaterThanOrEqual(1_000 * SPANS_OF_A_REQUEST);
 
   const before = performance.now();

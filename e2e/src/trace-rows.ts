@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** The models of all traces in a database file that no process has open, after SQLite has checked the whole of it. */
+/** The models of all traces in a database file that no process has open, after a full integrity check by SQLite. */
 export function storedModels(path: string): string[] {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

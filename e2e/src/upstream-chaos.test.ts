@@ -9,7 +9,7 @@ import { referenceResponse } from './reference-response.ts';
 import { startGateway, type RunningGateway, type TraceItem } from './running-gateway.ts';
 import { freePort } from './running-process.ts';
 
-/** How long a provider may be silent where that is not what is tested, and where it is. */
+/** How long a provider may be silent: when silence is not tested, and when it is. */
 const PATIENT_MS = 20_000;
 const IMPATIENT_MS = 1_000;
 const REFUSED = 500;
@@ -71,7 +71,7 @@ function endToEnd(headers: readonly (readonly [string, string])[]): string[] {
     .map(([name, value]) => `${name}: ${value}`);
 }
 
-/** What is wrong with the client's response; undefined when it is as expected. */
+/** The fault of the client's response; undefined if it is as expected. */
 function flawOf({ method, reference, expected }: ChaosCase, text: string): string | undefined {
   const got = referenceResponse(Buffer.from(text, 'latin1'), method);
   const { head, body } = reference;
@@ -192,7 +192,7 @@ const failuresOf = (cases: readonly ChaosCase[]) =>
 const memoryMb = ({ process }: RunningGateway) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-/** After every case: the process lives, nothing is held, and a sound response passes unchanged. */
+/** After every case: the process lives, no memory is held, and a valid response passes unchanged. */
 async function expectHealthy(gateway: RunningGateway): Promise<void> {
   await waitUntil(() => provider.connections === 0, { what: 'the end of every connection to the provider' });
   expect(gateway.process.isRunning).toBe(true);
@@ -203,7 +203,7 @@ async function expectHealthy(gateway: RunningGateway): Promise<void> {
   expect(await send(gateway, 'POST', '/openai/v1/sound')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nsound$/);
 }
 
-describe('a provider that refuses, resets, stalls and lies at every byte of a response', () => {
+describe('a provider that refuses, resets, stalls and sends wrong data at every byte of a response', () => {
   test(
     'refuses, breaks off or lies: the client, the one trace and the log name the cause',
     async () => {
@@ -212,7 +212,7 @@ describe('a provider that refuses, resets, stalls and lies at every byte of a re
       await expectAll(gateway, 'refusals', refused, AT_ONCE);
       const cases = [...cuts(), ...lies()];
       await expectAll(gateway, 'once', cases, AT_ONCE);
-      // What the first run of them has loaded is not what they hold.
+      // Memory loaded by their first run does not count as held.
       const before = memoryMb(gateway);
       const half = cases.filter((_, at) => at % 2 === 0);
       await expectAll(gateway, 'again', half, AT_ONCE);

@@ -1,7 +1,7 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 
-// The catalogue as SQL, in a fixed order and the same on PostgreSQL 15 to 18: pg_dump's text differs between versions. Left out is what
-// depends on the server or on the day: compression (lz4 is not built in everywhere) and the partitions of days.
+// The catalogue as SQL, in a fixed order and the same on PostgreSQL 15 to 18: pg_dump's text differs between versions. Excludes
+// everything that depends on the server or on the day: compression (lz4 is not built in everywhere) and the partitions of days.
 
 const TABLES = `
   SELECT c.relname AS name, format(E'CREATE %sTABLE %I (\\n%s\\n)%s;', CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' END, c.relname,
@@ -60,7 +60,7 @@ const FUNCTION_OWNERS = `
   SELECT p.oid::regprocedure::text AS name, format('ALTER FUNCTION %s OWNER TO %I;', p.oid::regprocedure, pg_get_userbyid(p.proowner)) AS text
   FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace`;
 
-/** Partitions of days that another role owns than the table: the functions that drop them could not. */
+/** Day partitions with another owner than the table, which the dropping functions could not drop. */
 const STRAY_PARTITIONS = `
   SELECT c.relname AS name, format('ALTER TABLE %I OWNER TO %I;', c.relname, pg_get_userbyid(c.relowner)) AS text
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class parent ON parent.oid = i.inhparent

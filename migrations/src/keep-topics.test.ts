@@ -5,7 +5,7 @@ import { keepTopics } from './topics-command.ts';
 const settings = { topic: 'a', partitions: 1, replicationFactor: 1, retentionMs: 1, maxMessageBytes: 1 };
 const found = (result: TopicResult['result']): readonly TopicResult[] => [{ result, settings, differences: [] }];
 
-/** What is reported of these rounds. */
+/** The reports of these rounds. */
 async function reportOf(...rounds: readonly (TopicResult['result'] | Error)[]): Promise<readonly string[]> {
   const stop = new AbortController();
   const said: string[] = [];
@@ -25,7 +25,7 @@ async function reportOf(...rounds: readonly (TopicResult['result'] | Error)[]): 
   return said;
 }
 
-test('topics are created again whenever they are missing, and only that is reported', async () => {
+test('missing topics are created again, and only that is reported', async () => {
   expect(await reportOf('created', 'exists', 'created', 'exists', 'partitions_added')).toEqual([
     'created',
     'created',
@@ -34,7 +34,7 @@ test('topics are created again whenever they are missing, and only that is repor
   expect(await reportOf('exists', 'exists')).toEqual(['exists']);
 });
 
-test('an error is reported once until it passes, and ends nothing', async () => {
+test('an error is reported once until it passes, and does not end the loop', async () => {
   const away = new Error('no broker');
   expect(await reportOf(away, away, new Error('refused'), 'created', away)).toEqual([
     'no broker',

@@ -3,7 +3,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 
-test('the store API makes the partitions of the months to come, once, and rows that came before are moved into them', async () => {
+test('the store API creates the partitions of coming months once, and moves earlier rows into them', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const make = (monthsAhead: number) =>
@@ -31,7 +31,7 @@ test('the store API makes the partitions of the months to come, once, and rows t
   await expect(insert(monthOf(0))).rejects.toMatchObject({ code: '23505' });
 });
 
-test('a row that is billed while its month gets a partition waits, and is written into it', async () => {
+test('a row billed while its month gets a partition waits and is written into the partition', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const waiting = async () =>

@@ -30,7 +30,7 @@ const statesOf = (stdout: string) =>
     .map((line) => line.split(/ {2,}/).slice(0, 2));
 const all = (state: string) => NAMES.map((name) => [name, state]);
 
-test('it runs what is missing and prints what it ran; --check runs nothing and says what is missing', async () => {
+test('it runs and prints missing migrations; --check only prints them', async () => {
   const before = await run(['--check']);
   expect([before.code, statesOf(before.stdout)]).toEqual([1, all('missing')]);
   const first = await run([]);
@@ -41,7 +41,7 @@ test('it runs what is missing and prints what it ran; --check runs nothing and s
   expect((await run(['--check'])).code).toBe(0);
 });
 
-test('--check names each table, column, function, role and right that is not what the migrations make', async () => {
+test('--check lists each table, column, function, role and right that differs from the migrations', async () => {
   await run([]);
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const broken = [
@@ -70,7 +70,7 @@ test('--check names each table, column, function, role and right that is not wha
   expect(broken.filter(([, line]) => !line.test(stdout)).map(([statement]) => statement)).toEqual([]);
 });
 
-test('--check finds no difference in what time and owners add: partitions of days, rights and indexes of other roles', async () => {
+test('--check ignores partitions of days, and rights and indexes of other roles', async () => {
   await run([]);
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   await admin.query('SELECT make_trace_partitions(3), make_ledger_partitions(2)');
@@ -84,7 +84,7 @@ test('--check finds no difference in what time and owners add: partitions of day
   expect((await run(['--check'])).stdout).toMatch(new RegExp(`^unexpected: ALTER TABLE ${partition?.name} OWNER TO`, 'm'));
 });
 
-test('a database made before 0.1.0 is refused with what to do, and one of a later version is not', async () => {
+test('a database made before 0.1.0 is refused with the next step, but one of a later version is not', async () => {
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const addMigrations = (names: readonly string[]) =>
     admin.execute('INSERT INTO schema_migrations (name, run_on) SELECT unnest($1::text[]), now()', [names]);
@@ -108,7 +108,7 @@ test('started several times at once, it runs each migration once', async () => {
   expect(ran.flat()).toEqual(NAMES);
 });
 
-test('started before its database, it waits, says why and what to do, and runs when the database comes', async () => {
+test('started before its database, it waits, prints the reason and next step, and runs once the database is up', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   const { password, port } = new URL(proxy.dsn.reveal());
@@ -124,13 +124,13 @@ test('started before its database, it waits, says why and what to do, and runs w
   expect(migration.stdout + migration.stderr).not.toContain(password);
 });
 
-test('a database that does not come ends it with an error that says why', async () => {
+test('it ends with an error and its reason when the database stays unavailable', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   await expect(run(['--wait', '0'], proxy.dsn)).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test('a user that is no superuser can migrate its own database', async () => {
+test('a user without superuser rights can migrate its own database', async () => {
   const role = `migrator_${database.name}`;
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   await admin.query(`CREATE USER ${role} PASSWORD 'secret-of-test' CREATEROLE`, undefined);
@@ -149,7 +149,7 @@ test('a user that is no superuser can migrate its own database', async () => {
   }
 });
 
-test('a user that may create no roles can migrate its own database where they are there', async () => {
+test('a user that may not create roles can migrate its own database if the roles exist', async () => {
   const role = `owner_${database.name}`;
   await run([]);
   await using empty = await emptyDatabase();

@@ -1,5 +1,5 @@
 const STATEMENT = /^(?=CREATE |ALTER |GRANT |COMMENT ON )/m;
-/** What names the object of a statement, by the statement's kind. */
+/** Patterns for the object of a statement, by kind of statement. */
 const KEYS = [
   /^CREATE (?:UNLOGGED )?TABLE \S+(?: PARTITION OF \S+)?/,
   /^CREATE (?:UNIQUE )?INDEX \S+/,
@@ -10,10 +10,10 @@ const KEYS = [
   /^COMMENT ON (?:TABLE|COLUMN) \S+/,
   /(?<=^GRANT .*)ON .+ TO \S+/,
 ];
-/** Rights beyond those of the migrations count where ours or everybody have them. Other roles, tables and indexes are their owner's matter. */
+/** Rights beyond those of the migrations count if our roles or PUBLIC have them. Other roles, tables and indexes are ignored. */
 const UNEXPECTED = /^(?:ON .* TO (?:PUBLIC|vitrine_\w+)|ALTER TABLE \w+_\d{6,8} OWNER)/;
 
-/** How a database differs from what the migrations make; both as `describeSchema` writes them. One line for each difference. */
+/** The differences between a database and the migrations, both in the format of `describeSchema`. One line per difference. */
 export function schemaDifferences(expected: string, found: string): string[] {
   const [wanted, there] = [statementsOf(expected), statementsOf(found)];
   const unexpected = [...there].filter(([key]) => !wanted.has(key) && isUnexpected(key, wanted));

@@ -23,7 +23,7 @@ await describeWithContainers('the command that creates topics, on Kafka 4.1', ()
     return JSON.parse(stdout) as readonly Record<string, unknown>[];
   };
 
-  test('it creates all topics, also when several run at once, and says that they are there when run again', async () => {
+  test('it creates all topics, even when several run at once, and reports them as existing when run again', async () => {
     await Promise.all([run('--topic', 'new', '--partitions', '3'), run('--topic', 'new', '--partitions', '3')]);
     const found = { result: 'exists', replication_factor: 1, differences: [] };
     const names = ['new', 'vitrine.scans.requested', 'vitrine.scans.routine'];
@@ -37,7 +37,7 @@ await describeWithContainers('the command that creates topics, on Kafka 4.1', ()
     expect(stdout.split('\n')[1]).toMatch(/^new +exists +3 +1 +168 h +1048588 B *$/);
   });
 
-  test('missing partitions are added; other settings are shown and left alone', async () => {
+  test('missing partitions are added; other settings are shown but not changed', async () => {
     expect((await rows('--topic', 'old', '--partitions', '2'))[0]).toMatchObject({ result: 'created', partitions: 2 });
     expect((await rows('--topic', 'old', '--partitions', '4'))[0]).toMatchObject({ result: 'partitions_added', partitions: 4 });
     const [other] = await rows('--topic', 'old', '--partitions', '3', '--retention-hours', '1');
@@ -52,7 +52,7 @@ await describeWithContainers('the command that creates topics, on Kafka 4.1', ()
     );
   });
 
-  test('what the broker refuses is an error that names topic and setting', async () => {
+  test('a refusal of the broker is an error that names topic and setting', async () => {
     const fault: unknown = await run('--topic', 'copied', '--replication-factor', '3').catch((error: unknown) => error);
     expect(fault).toMatchObject({
       code: 'topics_refused',

@@ -22,12 +22,12 @@ test.each([
   expect(fault).toMatchObject({ code: 'invalid_config', say: expect.stringContaining(message) });
 });
 
-test('a wait that is no number of seconds is a usage error', async () => {
+test('a wait that is not a number of seconds is a usage error', async () => {
   const { code, stderr } = await run(['--brokers', '127.0.0.1:1', '--wait', 'long']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--wait must be a whole number from 0 to 86400')]);
 });
 
-test('it says that it waits for a broker, and gives up with the reason when the time is over', async () => {
+test('it reports that it waits for a broker, and gives up with the reason after the timeout', async () => {
   let said = '';
   const stderr = { write: (text: string) => void (said += text) };
   const context = { env: {}, stdout: stderr, stderr, untilSignal: () => new Promise<string>(() => {}) };

@@ -21,7 +21,7 @@ const CLIENT_ID = 'vitrine-topics';
 const DEFAULT_WAIT_SECONDS = 60;
 const MAX_WAIT_SECONDS = 86_400;
 const HOUR_MS = 3_600_000;
-/** kafkajs' lines say nothing that the error of a command does not. */
+/** kafkajs' log lines add nothing to the error of a command. */
 const NO_LOG: KafkaLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** `npm run topics`, and what a job of the migrations image runs against the broker. */

@@ -5,7 +5,7 @@ import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { z } from 'zod';
 
 const PREFIX = 'VITRINE_';
-/** Other programs read the other variables with the prefix. */
+/** Other variables with the prefix are read by other programs. */
 const OWN_PREFIX = 'VITRINE_KAFKA_';
 const HOUR_MS = 3_600_000;
 /** A dead letter is its record and up to six headers more. */
@@ -14,15 +14,15 @@ const DEAD_LETTER_HEADER_BYTES = 65_536;
 const partitions = z.int().min(1).max(10_000);
 const retentionHours = z.int().min(1).max(87_600);
 
-/** As packages/stores/model has them; a test of the chart compares them. */
+/** Same as in packages/stores/model; a chart test compares them. */
 export const SCAN_TOPICS: readonly string[] = ['vitrine.scans.requested', 'vitrine.scans.routine'];
 
-/** Where the topics are created, and how. */
+/** Brokers and settings of the topics. */
 const topicsConfig = z.strictObject({
   kafka: z
     .strictObject({
       ...kafkaKeys('vitrine.traces'),
-      /** Of each topic; as many consumers have work at once. */
+      /** Partitions of each topic, the maximum number of active consumers. */
       partitions: partitions.default(12),
       /** -1: the brokers' default. */
       replication_factor: z
@@ -31,7 +31,7 @@ const topicsConfig = z.strictObject({
         .max(32)
         .refine((factor) => factor !== 0, 'must be -1 (default of the brokers) or 1 to 32')
         .default(-1),
-      /** How long trace-writers may be away until traces are lost. */
+      /** How long trace-writers may be unavailable before traces are lost. */
       retention_hours: retentionHours.default(168),
       /** Of a batch, compressed; Kafka's own default. */
       max_message_bytes: z.int().min(10_000).max(67_108_864).default(1_048_588),
@@ -66,7 +66,7 @@ export function readTopicsConfig(yaml: ConfigSource['yaml'], env: ConfigSource['
     ({ kafka = {} }) => kafkaKeyFaults('kafka', kafka),
   ]);
   if (config !== undefined) return config;
-  // A fault of a broker has its place in the list.
+  // The position in the list identifies a faulty broker.
   const optionOf = (path: string) => given.find((name) => path.startsWith(KEY_OPTIONS[name]));
   throw invalidConfig(
     faults.map((fault) => {

@@ -39,14 +39,14 @@ const partitions = async (of = 'traces') =>
 const nameOf = (at: number) => `traces_${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}`;
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 
-test('a service makes the partitions of the days to come, once', async () => {
+test('a service creates the partitions of coming days once', async () => {
   expect([await make(2), await make(2), await make(3)]).toEqual([3, 0, 1]);
   const days = [0, 1, 2, 3].map((n) => [nameOf(today + n * DAY_MS), 0]);
   expect(await partitions()).toEqual([...days, ['traces_default', 0]]);
   expect((await partitions('trace_bodies')).map(([name]) => name)).toHaveLength(5);
 });
 
-test('rows that came before their partition are moved into it', async () => {
+test('rows written before their partition are moved into it', async () => {
   await insert(today);
   await insert(today + DAY_MS - 1);
   await insert(today + DAY_MS);
@@ -61,7 +61,7 @@ test('rows that came before their partition are moved into it', async () => {
 const waitingFor = (table: string) =>
   numberOf(pool.query('SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = $1::regclass', [table]));
 
-test('a batch that is written meanwhile is moved, and one that waits for the partition is written into it', async () => {
+test('a batch written in the meantime is moved, and one that waits for the partition is written into it', async () => {
   const written = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
   const batch = pool.transaction(async (transaction) => {
@@ -83,7 +83,7 @@ test('a batch that is written meanwhile is moved, and one that waits for the par
   ]);
 });
 
-test('whole days before a moment are dropped, the day of the moment stays, and old rows of no partition go too', async () => {
+test('whole days before a time are dropped, the day of the time stays, and old rows without a partition are removed too', async () => {
   const days = [1, 2, 3].map((n) => new Date(today - n * DAY_MS).toISOString().slice(0, 10));
   const parents = "unnest(ARRAY['traces', 'trace_bodies']) AS parent, unnest($1::date[]) AS day";
   await as('vitrine_migrations', `SELECT make_trace_partition(parent, day) FROM ${parents}`, [days]);

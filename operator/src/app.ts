@@ -43,14 +43,16 @@ interface OperatorOptions {
 }
 
 export interface Operator extends AsyncDisposable {
-  /** Of probes and metrics. */
+  /** The server of probes and metrics. */
   readonly url: string;
   /** Resolves with what to log when another process may lead: the process has to end. */
   readonly lost: Promise<typeof LEADERSHIP_LOST>;
 }
 
-/** Starts an operator, whether or not database and API server are there: it waits for both. Disposal finishes the passes in progress, gives
- *  the Lease back, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`. */
+/**
+ * Starts an operator and waits for database and API server if they are unavailable. Disposal finishes the passes in progress, releases
+ * the Lease, then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`.
+ */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { config, kubeConfig, logger, electionTimes, propagationMs } = options;
   await using opened = new AsyncDisposableStack();
@@ -117,7 +119,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   return { url: api.url, lost: leader.lost.then(() => LEADERSHIP_LOST), [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Makes the controllers of a leader, which writes objects through `server` and rows through `database`. */
+/** Creates the controllers of a leader, which write objects through `server` and rows through `database`. */
 function createControllers(
   shared: Omit<ControllerContext, 'server' | 'events'>,
 ): (server: ApiRequests, database: Transactions) => readonly Controller[] {

@@ -25,28 +25,28 @@ const kubernetesName = z
   .regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, 'must be a name of Kubernetes: small letters, digits, - and .');
 const tenantId = z.string().regex(/^[A-Za-z0-9\-_.:]{1,128}$/, 'must be 1 to 128 characters of A-Za-z0-9-_.:');
 
-/** The configuration of the operator; field names are the YAML keys, and those of the gateway where both have them. */
+/** The configuration of the operator; field names are the YAML keys, and equal those of the gateway where both have them. */
 export const operatorConfig = z
   .strictObject({
     log: z.strictObject(logKeys).prefault({}),
     /** Probes and metrics; nothing else is served. */
     server: z.strictObject(listenKeys(9090)).prefault({}),
     storage: z.strictObject({ dsn: postgresDsn }),
-    /** Its own: of the Lease, of PlanLimits and of the ConfigMap with the plans. */
+    /** Its own namespace, for the Lease, PlanLimits and the ConfigMap with the plans. */
     namespace: kubernetesName,
-    /** Whose GatewayKeys it serves; all namespaces when there are none. */
+    /** The namespaces whose GatewayKeys it serves; empty for all. */
     watch_namespaces: z.array(kubernetesName).max(256).default([]),
     lease: z.strictObject({ name: kubernetesName.default('vitrine-operator') }).prefault({}),
     plans: z
       .strictObject({
         config_map: kubernetesName.default('vitrine-plans'),
-        /** Names of plans that the gateways have in their configuration, and that need no row. */
+        /** Names of plans in the configuration of the gateways, which need no row. */
         configured: z.array(planName).max(1_000).default([]),
       })
       .prefault({}),
     /** The tenant of namespaces without labels: both or neither. */
     tenancy: z.strictObject({ default_org: tenantId.optional(), default_workspace: tenantId.optional() }).prefault({}),
-    /** What clients need to send requests through the gateway; the Secret of a key has it for their SDKs. */
+    /** Settings of clients of the gateway. The Secret of a key contains them for SDKs. */
     clients: z
       .strictObject({
         openai_base_url: z.url({ protocol: /^https?$/ }).optional(),
@@ -64,7 +64,7 @@ export const operatorConfig = z
   .describe('The configuration of the operator.');
 export type OperatorConfig = z.infer<typeof operatorConfig>;
 
-/** The scrape is on: nothing but probes and metrics is on this port. */
+/** The scrape is on, because this port serves only probes and metrics. */
 const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
@@ -82,19 +82,21 @@ function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfi
 /** The version of the running operator. */
 export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
-/** The gateway's peppers: those of a file, or of the files of a folder by name, as a Secret is mounted. The operator never makes one: gateways
- *  would not know it. Faults: `pepper_unusable`. */
+/**
+ * The gateway's peppers: those of a file, or of the files of a folder by name, like a mounted Secret. The operator never creates one,
+ * because gateways would not have it. Faults: `pepper_unusable`.
+ */
 export function readPeppers(path: string): Pepper[] {
   const peppers = filesOf(path).flatMap((file) => readPepperFile(file) ?? []);
   if (peppers.length === 0)
-    throw new Fault('pepper_unusable', { say: `${path} has no pepper: mount that of the gateways there` });
+    throw new Fault('pepper_unusable', { say: `${path} has no pepper: mount the pepper of the gateways there` });
   return peppers;
 }
 
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
-    // The kubelet keeps what it mounts in folders whose names begin with two dots.
+    // The kubelet stores mounted files in folders whose names begin with two dots.
     return readdirSync(path)
       .filter((name) => !name.startsWith('.'))
       .toSorted()

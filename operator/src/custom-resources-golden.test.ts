@@ -30,7 +30,7 @@ function undescribed(schema: unknown, path: string): string[] {
   return [...own, ...inner, ...(items === undefined ? [] : undescribed(items, `${path}[]`))];
 }
 
-test.each(CUSTOM_RESOURCES)('kubectl explain has a text for every field of $kind', (resource) => {
+test.each(CUSTOM_RESOURCES)('kubectl explain has a description for every field of $kind', (resource) => {
   const { versions } = customResourceDefinition(resource)['spec'] as {
     versions: { schema: { openAPIV3Schema: unknown } }[];
   };

@@ -86,7 +86,7 @@ async function sql(text: string, dsn = database.dsn): Promise<readonly object[]>
   return await pool.query(text);
 }
 
-test('after a database that came back without rows every key and plan says so, and is there again with the same token', async () => {
+test('after the database lost all rows, every key and plan reports it and is restored with the same token', async () => {
   const before = secrets();
   const server = new URL(database.dsn.reveal());
   server.pathname = '/postgres';
@@ -101,7 +101,7 @@ test('after a database that came back without rows every key and plan says so, a
   expect(restarts).toBe(1);
 }, 180_000);
 
-test('rows that a restored copy lacks, or has in another form, are repaired within seconds, without a restart', async () => {
+test('rows missing or different in a restored copy are repaired within seconds, without a restart', async () => {
   const before = secrets();
   await sql('DELETE FROM gateway_keys; DELETE FROM plans');
   await allHaveEvents();
@@ -114,7 +114,7 @@ test('rows that a restored copy lacks, or has in another form, are repaired with
   expect([await rows(), secrets(), restarts]).toEqual([{ keys: NAMES.length, plans: ['pro'] }, before, 0]);
 }, 180_000);
 
-test('a key whose plan comes later is ready seconds after the plan', async () => {
+test('a key created before its plan is ready seconds after the plan', async () => {
   fake.put(keyPath('early'), { spec: { plan: 'growth' } });
   await waitUntil(() => ready(keyPath('early'))?.reason === 'PlanNotFound', { what: 'the reason', timeoutMs: TIMEOUT_MS });
   fake.put(PLAN.replace('/pro', '/growth'), { spec: SPEC });

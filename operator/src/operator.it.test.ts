@@ -35,7 +35,7 @@ async function epochRow(): Promise<{ epoch: number; holder: string } | undefined
   return (await pool.query<{ epoch: number; holder: string }>('SELECT epoch, holder FROM operator_leadership'))[0];
 }
 
-test('of two operators one leads and the other is a ready standby, which leads as soon as the first has stopped', async () => {
+test('one of two operators leads, and the other is a ready standby that leads as soon as the first has stopped', async () => {
   const first = stack.use(await startTestOperator(fake, database.dsn));
   await leads(first);
   const firstHolder = holder();
@@ -48,7 +48,7 @@ test('of two operators one leads and the other is a ready standby, which leads a
   expect([await epochRow(), holder() === firstHolder]).toEqual([{ epoch: 2, holder: holder() }, false]);
 });
 
-test('a leader without a database is live, ready and degraded, and says what it waits for', async () => {
+test('a leader without a database is live, ready and degraded, and reports what it waits for', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   const operator = stack.use(await startTestOperator(fake, proxy.dsn));
@@ -59,7 +59,7 @@ test('a leader without a database is live, ready and degraded, and says what it 
   await leads(operator);
 });
 
-test('while the database accepts connections and never answers an operator responds at once, and says so; it goes on when it does', async () => {
+test('while the database accepts connections but never answers, an operator responds at once, reports it, and recovers', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   proxy.hang();
   const operator = stack.use(await startTestOperator(fake, proxy.dsn));
@@ -79,7 +79,7 @@ test('an operator starts before the API server, and counts its failed requests',
   expect(operator.log.some((line) => line.includes('leader election failed'))).toBe(true);
 });
 
-test('a leader whose Lease was taken ends, and does not give it back', async () => {
+test('a leader whose Lease was taken ends without releasing it', async () => {
   const operator = stack.use(await startTestOperator(fake, database.dsn));
   await leads(operator);
   fake.put(LEASE, { spec: { holderIdentity: 'other', leaseTransitions: 9, leaseDurationSeconds: 1 } });
@@ -107,7 +107,7 @@ test('a GatewayKey is ready after one pass; its Secret, its namespace and its an
   fake.put(key, { spec: {} });
   await waitUntil(() => status().conditions?.[0]?.status === 'True', { what: 'readiness' });
   await waitUntil(async () => (await passes()) > 0, { what: 'the end of the pass' });
-  // Everything that the pass wrote has come back by the watches when another object has.
+  // When the watches have delivered another object, they have delivered everything that the pass wrote.
   fake.put(`${key}-2`, { spec: {} });
   await waitUntil(() => fake.read(secret.replace('ci-', 'ci-2-')) !== undefined, { what: 'the other key' });
   await waitUntil(async () => (await passes()) >= 2, { what: 'the pass of the other key' });
@@ -125,7 +125,7 @@ test('a GatewayKey is ready after one pass; its Secret, its namespace and its an
   expect(operator.log.filter((line) => /"level":"(?:error|warn)"/.test(line))).toEqual([]);
 });
 
-test('keys of other namespaces than the watched ones are left alone', async () => {
+test('keys in unwatched namespaces are ignored', async () => {
   const labels = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'w' };
   for (const namespace of ['team-a', 'team-b']) {
     fake.put(`/api/v1/namespaces/${namespace}`, { metadata: { labels } });

@@ -13,7 +13,7 @@ import { LIST_FILTERS, pathOf, RARE_FILTERS, runQuery } from './queries.ts';
 import { RawClient } from './raw-client.ts';
 import { tenantOf } from './traffic.ts';
 
-/** How long a store takes to list and to sum up a few million traces. */
+/** Measures how long a store takes to list and sum a few million traces. */
 export const analyticsBench: Bench = {
   name: 'analytics',
   sentence: 'lists and analytics of a store over five million traces',
@@ -35,7 +35,7 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
-  // Started by root, Postgres runs as another user, who has to pass through.
+  // If started by root, Postgres runs as another user, who needs to traverse the folder.
   await chmod(dir, 0o711);
   const path = plan.file ?? join(dir, 'traces.db');
   const { against } = plan;
@@ -71,7 +71,7 @@ async function measureStore(storage: BenchStorage, plan: AnalyticsPlan, progress
   return session;
 }
 
-/** Analytics of all tenants once more, as a client of a gateway gets them, to the last byte. The largest response has 4 MB. */
+/** Analytics of all tenants once more, as received by a client of a gateway, to the last byte. The largest response has 4 MB. */
 async function measureGateway({ variables }: BenchStorage, home: string, session: AnalyticsSession): Promise<void> {
   const gateway = await startStorageGateway(variables, home);
   try {

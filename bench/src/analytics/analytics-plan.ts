@@ -10,9 +10,9 @@ export interface AnalyticsPlan {
   readonly storage: StoreSummary['driver'];
   /** A Postgres of the user; undefined: one that the bench starts. */
   readonly dsn: string | undefined;
-  /** The file, with Postgres the folder, that keeps the traces for another run; undefined: none. */
+  /** The file, or the folder for Postgres, that keeps the traces for another run; undefined for none. */
   readonly file: string | undefined;
-  /** Another checkout: its gateway runs beside this one's, over HTTP only. */
+  /** Another checkout: its gateway runs in parallel with this one's, over HTTP only. */
   readonly against: URL | undefined;
   /** Whether to measure a row, by its name. */
   readonly isWanted: (row: string) => boolean;

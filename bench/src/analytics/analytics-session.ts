@@ -10,7 +10,7 @@ const FAR_PAGE = 100;
 const MIB = 2 ** 20;
 const LONGEST_WAIT = 'the longest wait';
 
-/** Runs the queries of the bench as often as planned, and records what they took. */
+/** Runs the queries of the bench as often as planned, and records their durations. */
 export class AnalyticsSession {
   readonly rows: BenchRow[] = [];
   readonly broken: string[] = [];
@@ -81,8 +81,10 @@ export class AnalyticsSession {
     }
   }
 
-  /** How long small requests wait at most, one after the other, while a large response is made and sent: what one client's query
-   *  costs the others. */
+  /**
+   * The maximum latency of consecutive small requests while a large response is created and sent: the effect of one client's query on
+   * others.
+   */
   async meanwhile(name: string, large: () => Promise<unknown>, small: () => Promise<unknown>): Promise<void> {
     if (!this.#plan.isWanted(rowName(LONGEST_WAIT, name))) return;
     const longest: number[] = [];
@@ -112,12 +114,12 @@ export class AnalyticsSession {
     return after;
   }
 
-  /** Runs a query as often as planned; returns how many rows there were at most, undefined where they are not wanted. */
+  /** Runs a query as often as planned; returns the maximum number of rows, undefined if not requested. */
   async #measure(name: string, subject: string, run: (i: number) => Promise<number | object>): Promise<number | undefined> {
     if (!this.#plan.isWanted(rowName(name, subject))) return undefined;
     const times: number[] = [];
     let found = 0;
-    // Rows are counted here, because the objects of a large response that is parsed are collected while the next ones are timed.
+    // Rows are counted here, because parsed objects of a large response would be collected while the next ones are timed.
     for (let i = 0; i < WARM_UPS; i += 1) {
       const response = await run(i);
       found = Math.max(found, typeof response === 'number' ? response : rowsOf(response));
@@ -149,7 +151,7 @@ function rowName(name: string, subject: string): string {
   return `${name}  ${subject}`;
 }
 
-/** Gives the memory of a series back, as a server does that has sent it. */
+/** Releases the memory of a series, like a server after sending it. */
 function release(response: number | Partial<Disposable>): void {
   if (typeof response !== 'number') response[Symbol.dispose]?.();
 }

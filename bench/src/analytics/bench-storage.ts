@@ -7,12 +7,12 @@ export interface Loaded {
   readonly store: OwnedTraceStore;
   /** The time of the oldest trace. */
   readonly from: number;
-  /** Time for making an exchange, packing, deriving and writing. Undefined when nothing was loaded. */
+  /** Time for creating an exchange, packing, deriving and writing. Undefined when nothing was loaded. */
   readonly microsPerTrace: number | undefined;
   readonly sizeBytes: number;
 }
 
-/** Where the bench keeps its traces. */
+/** Location of the bench's traces. */
 export interface BenchStorage extends AsyncDisposable {
   /** Environment variables of a gateway that reads it. */
   readonly variables: Readonly<Record<string, string>>;

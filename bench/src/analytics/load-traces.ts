@@ -36,13 +36,13 @@ export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Pr
   return { store, from, microsPerTrace, sizeBytes: (await store.summary()).sizeBytes ?? 0 };
 }
 
-/** The thread that derives and writes traces, as a gateway has it. */
+/** The thread that derives and writes traces, like in a gateway. */
 export function derivationThread(writer: WriterSource): DerivationThread {
   const policy = { captureBodies: false, bodyMaxSize: 0, privacy: NO_PRIVACY };
   return new DerivationThread({ policy, priceOverride: undefined, writer });
 }
 
-/** Writes the traffic of the plan in batches, as a gateway does. Resolves with the microseconds that a trace took. */
+/** Writes the traffic of the plan in batches, as a gateway does. Resolves with the microseconds per trace. */
 export async function writeTraffic(
   sink: TraceSink,
   from: number,

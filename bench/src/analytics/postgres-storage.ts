@@ -53,8 +53,10 @@ async function load(dsn: Secret, plan: AnalyticsPlan, progress: Progress): Promi
   return { store, from, microsPerTrace, sizeBytes: size?.bytes ?? 0 };
 }
 
-/** What a server in use has in its buffers, and what there is no room for in the page cache of the machine, where the file of SQLite is. A server
- *  that was just started would read each day from disk with the first query that needs it. Those that are read most come last. */
+/**
+ * Loads the data that a server in use has in its buffers. A server that was just started would read each day from disk with the first
+ * query that needs it. The most read tables come last.
+ */
 async function fillBuffers(dsn: Secret, progress: Progress): Promise<void> {
   progress('read all tables and indexes once, as a server in use has');
   await using pool = new PostgresPool({ dsn, applicationName: 'bench', statementTimeoutMs: VACUUM_TIMEOUT_MS });

@@ -32,7 +32,7 @@ export const RARE_FILTERS: readonly (readonly [name: string, filter: ListFilter]
   ['what no trace has', { min_tokens: 10_000_000 }],
 ];
 
-/** Queries that are not measured: the first ones compile what the others run. */
+/** Warm-up queries, which are not measured. */
 export const WARM_UPS = 10;
 
 /** A pseudo-random share, the same at every run. */
@@ -40,7 +40,7 @@ export function shareOf(i: number): number {
   return (i * 0.618_034) % 1;
 }
 
-/** Ranges of time, anywhere in what was loaded: `share` (0 to 1) is the position. */
+/** Ranges of time within the loaded traces; `share` (0 to 1) is the position. */
 export const RANGES: readonly (readonly [name: string, range: (from: number, days: number, share: number) => Range])[] = [
   ['all time', () => ({})],
   ['7 days', (from, days, share) => rangeAt(from, days, share, 7 * DAY_MS)],
@@ -53,13 +53,13 @@ function rangeAt(from: number, days: number, share: number, length: number): Ran
   return { from: start, to: start + length };
 }
 
-/** A query of an endpoint; each has groups of its own. */
+/** A query of an endpoint with its own groups. */
 export type EndpointQuery = Omit<SeriesQuery, 'group_by'> & {
   readonly endpoint: 'usage' | 'cost' | 'models' | 'keys' | 'summary' | 'latency' | 'errors';
   readonly group_by?: BreakdownQuery['group_by'];
 };
 
-/** The queries of the endpoints, beside the range and the tenant. */
+/** The queries of the endpoints, without the range and the tenant. */
 export const ENDPOINTS: readonly (readonly [name: string, query: EndpointQuery])[] = [
   ['usage', { endpoint: 'usage' }],
   ['usage by model and hour', { endpoint: 'usage', group_by: 'model', bucket: 'hour' }],

@@ -9,14 +9,16 @@ interface Response {
   readonly reject: (error: Error) => void;
 }
 
-/** GETs over one connection, one at a time, into memory that is used again. With a client that made 4 MB of new buffers for a large response,
- *  its own collections of 10 to 25 ms, every few requests, were what took longest. */
+/**
+ * GETs over one connection, one at a time, into memory that is used again. A client that allocated 4 MB of new buffers for a large
+ * response spent most time in its own collections of 10 to 25 ms, every few requests.
+ */
 export class RawClient implements Disposable {
   readonly #port: number;
-  /** Of the requests until the server ends it, as it does when it idles. */
+  /** The connection of the requests until the server closes it, as it does when idle. */
   #socket: Socket | undefined;
   #memory = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Bytes of the response that are there, its head included. */
+  /** Received bytes of the response, including its head. */
   #filled = 0;
   #bodyAt = 0;
   /** Of head and body; 0 while the head is not complete. */

@@ -3,8 +3,8 @@ import { DEFAULT_SCOPE, type ExchangeScope, type Tenant } from '@vitrine/traces/
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 
 // Traffic like that of a company: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by
-// day than by night. Among it are needles: kinds of traces that are one in a thousand, spread over all the time or all within
-// a few hours of its first days.
+// day than by night. It includes rare kinds of traces, one in a thousand, spread over the whole time or all within a few hours of its
+// first days.
 
 const KEYS = 300;
 const WORKSPACES = 12;
@@ -40,7 +40,7 @@ const HEADERS = Object.entries({
   .flat()
   .join('\n');
 
-/** Makes the same exchanges at every run, ordered by their ends, `from` being the moment of the first. */
+/** Makes the same exchanges at every run, ordered by their ends, `from` is the time of the first. */
 export class Traffic {
   readonly #from: number;
   readonly #spanMs: number;

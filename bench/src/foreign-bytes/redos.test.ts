@@ -8,12 +8,15 @@ import {
   type ProductionPattern,
 } from './testing/production-patterns.ts';
 
-/** For a pattern that recheck is not done with by then, nothing is proven; growth of the functions that use it is measured beside. */
+/**
+ * For a pattern that recheck cannot decide within this time nothing is proven. The growth of the functions that use it is measured
+ * separately.
+ */
 const TIMEOUT_MS = 5_000;
-/** What recheck finds by counting steps of its own machine counts when the attack takes V8 longer than this. */
+/** An attack found by recheck's step count is confirmed if V8 takes longer than this. */
 const RECALL_TIMEOUT_MS = 1_000;
 const AT_A_TIME = 2;
-/** Patterns that cost a square, of texts that are bounded. */
+/** Quadratic patterns for bounded texts. */
 const BOUNDED: Readonly<Record<string, string>> = {
   [String.raw`packages/stores/registry/src/rules/rule-index.ts: /^\/(?:[^?]*\/)?bundles\/storefront\/[^?]*\.(?:js|css|woff2?)/`]:
     'evidence has paths of at most 200 characters',
@@ -28,7 +31,7 @@ const constructed = await constructedPatterns(() =>
   ]),
 );
 
-test('every regular expression in production code passes the checker of denial of service, or is listed as undecided', async () => {
+test('every regular expression in production code passes the ReDoS check or is listed as undecided', async () => {
   const all = [...literalPatterns(), ...constructed].filter(hasQuantifier);
   const distinct = [...new Map(all.map((one) => [`/${one.source}/${one.flags}`, one])).values()];
   const vulnerable: string[] = [];
@@ -50,7 +53,7 @@ test('every regular expression in production code passes the checker of denial o
   expect(undecided.length).toBeLessThan(count / 10);
 });
 
-test('patterns that are made of texts are among them', () => {
+test('patterns constructed from texts are included', () => {
   const seen = new Set(constructed.map(({ file }) => file));
   expect(filesWithConstructedPatterns.filter((file) => !seen.has(file))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What patterns of credentials, personal data, JSON, events and markup begin with: repeated, a reader that is not linear takes seconds. */
+/** Beginnings of credentials, personal data, JSON, events and markup. Repeated, they take seconds in a reader that is not linear. */
 export const GROWING_UNITS: readonly string[] = [
   'token:', 'secret:', 'password:', 'token:\\', 'bearer ', 'eyJ', 'sk-', '@', '+1', '1-', '\\', '\\"', '"', "'", '%', '%25', '\\u0025',
   '{', '[', '{"a":', '"usage":null,', 'data: {', '<', '<!--', '/*', '<a href="', 'a', ' ', ',', '.', '\n', '\r\n', 'a\n', ':\n', 'a\r\r', 'data\n', '=', '&', '-',
@@ -9,7 +9,7 @@ export const GROWING_UNITS: readonly string[] = [
 const USUAL_LENGTH = 4_096;
 const GREAT_LENGTH = 65_536;
 
-/** One unit many times, behind and before other text. */
+/** One unit repeated many times, with other text before and after it. */
 export function growingText(random: Random): string {
   const unit = random.pick(GROWING_UNITS);
   const length = random.chance(0.02) ? GREAT_LENGTH : random.int(USUAL_LENGTH);

@@ -27,11 +27,11 @@ const OPTIONS = [
 ] as const;
 
 const CLIENTS = 256;
-/** Many of them wait for the gateway's timeout of a provider. */
+/** Many cases wait for the gateway's provider timeout. */
 const EXCHANGES = 256;
 const PROVIDER_TIMEOUT_MS = 1_000;
 
-/** Whether a gateway withstands what hostile clients and providers send. Every case that breaks a promise is printed with its number. */
+/** Whether a gateway withstands hostile clients and providers. Every case that breaks a promise is printed with its number. */
 export const hostileBench: Bench = {
   name: 'hostile',
   sentence: 'generated hostile requests and hostile responses against a gateway, counted by kind',
@@ -71,7 +71,7 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
   }
 }
 
-/** Plays both sides, one after the other, each against a gateway of its own. */
+/** Plays both sides, one after the other, each against a separate gateway. */
 export async function runHostile(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   const outcomes: BenchOutcome[] = [];
   if (plan.requests > 0) outcomes.push(await runSide('requests', plan, progress));

@@ -8,11 +8,11 @@ import { readResponsesStrictly } from './strict-responses.ts';
 import { readStrictly } from './strict-requests.ts';
 
 const PREFIX = '/openai';
-/** The gateway responds within a millisecond or two; a request that it still waits for needs no longer. */
+/** The gateway responds within a millisecond or two; an incomplete request needs no longer wait. */
 const PATIENCE_MS = 250;
 const KINDS = Object.entries(REQUEST_KINDS);
 
-/** Hostile clients against a sound provider. */
+/** Hostile clients with a correct provider. */
 export function hostileClients(
   session: HostileSession,
   port: number,
@@ -20,7 +20,7 @@ export function hostileClients(
   seed: number,
   concurrency: number,
 ): HostileSide {
-  /** The targets of what a strict reader takes for whole requests: the provider may see no other. */
+  /** The targets of complete requests for a strict reader. The provider must see no other. */
   const allowed = new Set<string>();
   /** Requests with a response, which therefore must have a trace. */
   const responded: string[] = [];
@@ -36,7 +36,7 @@ export function hostileClients(
       const exchange = await rawExchange(port, bytes, {
         ending,
         patienceMs: PATIENCE_MS,
-        // Whatever a lenient reader would still find gets the time to be forwarded.
+        // Allows time for the forwarding of requests that a lenient reader would still find.
         isEnough: (come) =>
           strict.refusal === undefined &&
           strict.whole.length > 0 &&
@@ -78,7 +78,7 @@ export function hostileClients(
   };
 }
 
-/** Whether a response of this status is that of an exchange, and not of the parser, which may know less than the strict reader. */
+/** Whether a response of this status comes from an exchange and not from the parser, which may be stricter. */
 function isOfExchange(status: number | undefined): boolean {
   return status !== undefined && ![400, 405, 408, 417, 431].includes(status);
 }

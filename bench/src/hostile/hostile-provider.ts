@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { HostileResponse } from './hostile-responses.ts';
 import { readStrictly, type StrictRequest } from './strict-requests.ts';
 
-/** A provider that reads requests strictly, byte by byte as the gateway sends them, and responds with whatever bytes it is given. */
+/** A provider that reads requests strictly, byte by byte as the gateway sends them, and responds with the given bytes. */
 export interface HostileProvider extends AsyncDisposable {
   readonly port: number;
   /** Targets of the requests with a complete head, and of the complete ones; the caller empties them. */

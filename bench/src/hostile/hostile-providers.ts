@@ -18,7 +18,7 @@ export function hostileResponse(seed: number, target: string): HostileResponse {
   return make(randomOf(seed, id), id);
 }
 
-/** Sound clients in front of a provider that responds with arbitrary bytes. */
+/** Correct clients with a provider that responds with arbitrary bytes. */
 export function hostileProviders(session: HostileSession, port: number, seed: number, concurrency: number): HostileSide {
   const sent: string[] = [];
   return {

@@ -9,7 +9,7 @@ export interface HostileStream {
   readonly ending: 'wait' | 'half-close' | 'reset';
 }
 
-/** A path that the provider must never see: no sound reader finds a request where it is. */
+/** A path that the provider must never see, because no correct reader finds a request there. */
 export const SMUGGLED = '/openai/v1/smuggled';
 /** The path of the n-th request of a case. */
 export const pathOf = (id: number, n = 0): string => `/openai/v1/hostile/${id}.${n}`;
@@ -161,7 +161,7 @@ export function broken(random: Random, bytes: Buffer, edits = 1 + random.int(4))
   return result;
 }
 
-/** What hostile clients send, by kind. The n-th case of a seed is always the same. */
+/** Input of hostile clients, by kind. The n-th case of a seed is always the same. */
 export const REQUEST_KINDS: Readonly<Record<string, (random: Random, id: number) => HostileStream>> = {
   'request line': (random, id) => {
     const first = `${random.pick(METHODS)}${random.pick(SPACES)}${targets(random, id)}${random.pick(SPACES)}${random.pick(VERSIONS)}`;
@@ -230,7 +230,7 @@ export const REQUEST_KINDS: Readonly<Record<string, (random: Random, id: number)
   growth: (random, id) => {
     const text = growingText(random);
     const body = random.pick([text, JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }] })]);
-    // Not in the path: it is stored redacted, and by it the trace is found.
+    // Not in the path, which is stored redacted and identifies the trace.
     const lines = `X-Text: ${encodeURIComponent(text.slice(0, 1_000))}\r\n`;
     return wait(request(id, 0, random.chance(0.2) ? { lines } : { body }));
   },

@@ -3,14 +3,14 @@ import { broken } from './hostile-requests.ts';
 import { growingText } from './growing-text.ts';
 import type { Random } from './random.ts';
 
-/** What a provider writes for one request, and what it does with the connection then. */
+/** The response of a provider to one request, and what it then does with the connection. */
 export interface HostileResponse {
   readonly bytes: Buffer;
   /** `keep` waits for the next request. */
   readonly ending: 'keep' | 'close' | 'reset';
 }
 
-/** What distinguishes the response to a request from others; a damaged one is no mark. */
+/** A mark that identifies the response to a request. A damaged one does not count. */
 export const markOf = (id: number): string => `marked-${id}-${checkOf(id)}`;
 
 /** Ids of the marks in a text. */

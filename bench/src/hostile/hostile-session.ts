@@ -6,7 +6,7 @@ import { settledCounts, type TraceCounts } from './stored-paths.ts';
 
 /** Cases between two checks of what the gateway has counted and stored. */
 const BATCH = 20_000;
-/** Findings that are printed of each sort; the rest is counted. */
+/** Maximum findings printed per kind; the rest is counted. */
 const SHOWN = 5;
 
 export interface HostileSide {
@@ -15,13 +15,13 @@ export interface HostileSide {
   readonly concurrency: number;
   /** Plays the case and adds to `tally`: its keys are the columns of the report. */
   play(id: number, tally: Tally): Promise<void>;
-  /** Checks what a batch has left. `traces` is how many the gateway has accepted for it. */
+  /** Checks the results of a batch. `traces` is the number accepted by the gateway. */
   check(traces: number): Promise<void>;
 }
 
 export type Tally = (kind: string, what: string) => void;
 
-/** One side of the bench: what is counted, what is broken, and the gateway's memory while it goes on. */
+/** One side of the bench: its counts, violations, and the gateway's memory during the run. */
 export class HostileSession {
   readonly #gateway: GatewayProcess;
   readonly #provider: HostileProvider;
@@ -36,11 +36,11 @@ export class HostileSession {
     this.#progress = progress;
   }
 
-  /** A broken promise; `detail` lets the case be repeated. */
+  /** A violated promise; `detail` allows to repeat the case. */
   found(sort: string, detail: string): void {
     const of = this.#findings.get(sort) ?? [];
     this.#findings.set(sort, of);
-    // Also at once: a run takes many minutes.
+    // Also printed at once, because a run takes many minutes.
     if (of.length < SHOWN) this.#progress(`found: ${sort}: ${detail.slice(0, 600)}`);
     of.push(of.length < SHOWN ? detail.slice(0, 600) : '');
   }

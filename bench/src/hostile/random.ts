@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats. */
+/** Random choices that are reproducible by a seed. */
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
   readonly int: (below: number) => number;

@@ -10,9 +10,9 @@ export interface RawExchange {
 
 export interface RawExchangeOptions {
   readonly ending: 'wait' | 'half-close' | 'reset';
-  /** Whether all has come that can be waited for. */
+  /** Whether all expected bytes have arrived. */
   readonly isEnough: (text: string) => boolean;
-  /** Milliseconds without a byte, after which nothing more is waited for. */
+  /** Milliseconds without a byte after which the read ends. */
   readonly patienceMs: number;
 }
 
@@ -43,7 +43,7 @@ export function rawExchange(
     if (isEnough(text)) leave();
   });
   socket.on('end', () => socket.end());
-  // What breaks shows in the close.
+  // Errors are handled by the close event.
   socket.on('error', () => {});
   socket.once('close', () => resolve({ text, isClosed: !isOwnEnd }));
   return promise;

@@ -39,7 +39,7 @@ test.each([
   expect({ targets: reading.whole.map(({ target }) => target), refusal: reading.refusal }).toEqual({ targets, refusal });
 });
 
-test('a case is the same whenever its seed and its number are', () => {
+test('a case is determined by its seed and its number', () => {
   for (const make of Object.values(REQUEST_KINDS)) {
     expect(make(randomOf(3, 17), 17)).toEqual(make(randomOf(3, 17), 17));
   }

@@ -10,7 +10,7 @@ export interface StrictReading {
   readonly consumed: number;
   /** One with a complete head and an incomplete body. */
   readonly begun: StrictRequest | undefined;
-  /** Why nothing behind the whole ones is a request; undefined when the bytes just stop. */
+  /** Why the bytes after the complete requests are not a request; undefined when the bytes just stop. */
   readonly refusal: string | undefined;
 }
 
@@ -19,14 +19,15 @@ const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([\x21-\x7e\x80-\xff]+) +
 const FIELD_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*((?:[\t \x21-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)[\t ]*$/;
 const CHUNK_SIZE = /^([0-9A-Fa-f]{1,15})(?:[\t ]*;[\t \x21-\x7e\x80-\xff]*)?$/;
 
-/** Reads requests as narrowly as RFC 9112 allows, and stops at whatever another reader might take in another way: bare line feeds, folded
+/** Reads requests as narrowly as RFC 9112 allows, and stops at anything that another reader might interpret differently: bare line
+ *  feeds, folded
  *  lines, two lengths, a length beside a transfer coding, any coding but chunked. Independent of Node's parser and of the gateway's. */
 export function readStrictly(text: string): StrictReading {
   const whole: StrictRequest[] = [];
   let at = 0;
   for (;;) {
     const consumed = at;
-    // A reader may skip empty lines before a request (2.2), and no reader can take one for a request, whatever ends it.
+    // A reader may skip empty lines before a request (2.2), and no reader can interpret one as a request.
     while (text[at] === '\r' || text[at] === '\n') at += 1;
     if (at >= text.length) return { whole, consumed, begun: undefined, refusal: undefined };
     const head = readHead(text, at);
@@ -77,7 +78,7 @@ function readHead(text: string, from: number): Head | Stops | Refused {
   return { request: { method, target }, isChunked: codings.length > 0, length: Number(lengths[0] ?? 0), end: at };
 }
 
-/** A line that ends in CRLF, and holds neither of them elsewhere. */
+/** A line that ends in CRLF and contains no other CR or LF. */
 function readLine(text: string, from: number): { readonly line: string; readonly end: number } | Stops | Refused {
   const feed = text.indexOf('\n', from);
   const line = text.slice(from, feed === -1 ? text.length : feed);

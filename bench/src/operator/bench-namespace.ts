@@ -13,7 +13,7 @@ interface ListedKey {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** A namespace of a tenant, with the definitions. Disposal removes both, and finalizers that no operator removes any more. */
+/** A namespace of a tenant, with the definitions. Disposal removes both, including finalizers that no operator removes. */
 export interface BenchNamespace extends AsyncDisposable {
   readonly kubectl: Kubectl;
   /** `NAME-0` to `NAME-(count - 1)`. */

@@ -12,7 +12,7 @@ import { startMeasuredOperator, type MeasuredOperator } from './operator-process
 const CASE = 'operator';
 const KEYS = 5_000;
 const SAMPLES = 200;
-/** What has to hold, for 5,000 keys. */
+/** Targets for 5,000 keys. */
 const COLD_START_S = 600;
 const RSS_MIB = 300;
 const READY_P95_MS = 2_000;

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The program that operates, with what is measured of it. */
+/** The process of the operator, with its measurements. */
 export interface MeasuredOperator extends AsyncDisposable {
   /** Passes of GatewayKeys so far. */
   passes(): Promise<{ readonly success: number; readonly other: number }>;
@@ -15,7 +15,7 @@ export interface MeasuredOperator extends AsyncDisposable {
 
 export interface OperatorPlace {
   readonly kubeconfig: string;
-  /** Its own, and the only one that it serves. */
+  /** Its own namespace, and the only one that it serves. */
   readonly namespace: string;
   readonly dsn: Secret;
   /** For its files. */
@@ -51,7 +51,7 @@ export async function startMeasuredOperator({
     async passes() {
       if (!operator.isRunning) throw new Error(`the operator has ended:\n${operator.stdout.slice(-4_000)}${operator.stderr}`);
       const found = { success: 0, other: 0 };
-      // It does not listen at once.
+      // It does not listen immediately.
       for (const line of (await read().catch(() => '')).split('\n')) {
         if (!line.startsWith('controller_runtime_reconcile_total{') || !line.includes('controller="gatewaykey"')) continue;
         found[line.includes('result="success"') ? 'success' : 'other'] += Number(line.split(' ')[1]);

@@ -14,7 +14,7 @@ const CASES = PROXY_CASES.filter(({ name }) => name === 'json-32' || name === 'j
 const GATEWAY = 'gateway+kafka';
 const ROUND_SECONDS = 1;
 
-/** What publishing leaves of the proxy's rate: a gateway that publishes, beside the bare forwarder, as in the proxy bench. */
+/** The proxy's rate while publishing: a publishing gateway compared with the bare forwarder, as in the proxy bench. */
 export async function kafkaRatio(rounds: number, servers: Servers, home: string, progress: Progress): Promise<BenchOutcome> {
   if (rounds === 0) return { rows: [], broken: [] };
   await using stack = new AsyncDisposableStack();
@@ -68,7 +68,7 @@ async function writtenTotal(port: number): Promise<number> {
   return diagnostics.written_total;
 }
 
-/** The rows of the proxy bench, and the ratio by the name that it is looked for. */
+/** The rows of the proxy bench, and the ratio under its published name. */
 function rowsOf(item: ProxyCase, measures: readonly Measure[]): BenchRow[] {
   const rows = proxyRows(
     measures.filter((one) => one.case === item.name),

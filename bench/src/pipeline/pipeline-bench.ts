@@ -12,9 +12,12 @@ import type { PublishOrder, PublishResult } from './publish-process.ts';
 import { startServers, TOPIC, type Servers } from './servers.ts';
 import { writerRounds } from './writer-rounds.ts';
 
-/** Published before: V8 compiles what runs once a send after some 400 sends, and a trace costs a quarter less then. */
+/**
+ * Records published before the measurement. V8 compiles code that runs once per send after some 400 sends, and then a trace costs a
+ * quarter less.
+ */
 const WARM_UP_TRACES = 100_000;
-/** The cost of publishing is the median of so many parts of filling the topic. */
+/** The cost of publishing is the median over this many parts of filling the topic. */
 const FILL_PARTS = 8;
 const PREPARE_NODE = new URL('../../../packages/platform/lifecycle/src/prepare-node.js', import.meta.url).href;
 const SPOOL_MAX_BYTES = 268_435_456;
@@ -43,8 +46,8 @@ async function runPipelineBench(plan: PipelinePlan, progress: Progress): Promise
   progress('starting Kafka and Postgres');
   const servers = await startServers(stack);
   const proxy = await kafkaRatio(plan.proxyRounds, servers, home, progress);
-  // As a gateway that has started before. Without the compile cache Node strips types by WebAssembly, whose memory grows; after that loops over
-  // typed arrays are slower for good, and publishing takes 3 µs more.
+  // Uses the compile cache, like a gateway that was started before. Without it Node strips types with WebAssembly, whose memory grows.
+  // After that, loops over typed arrays stay slower, and publishing takes 3 µs more.
   await (await startPublisher(servers, home))[Symbol.asyncDispose]();
   const publisher = stack.use(await startPublisher(servers, home));
   const costs = await fillTopic(publisher, plan.traces, progress);
@@ -68,7 +71,7 @@ function startPublisher({ brokers }: Servers, home: string): Promise<Forked> {
   return forkedWith(['--import', PREPARE_NODE], new URL('./publish-process.ts', import.meta.url), JSON.stringify(options));
 }
 
-/** Returns the CPU that publishing a trace took, of each part. */
+/** Returns the CPU time per published trace, for each part. */
 async function fillTopic(publisher: Forked, traces: number, progress: Progress): Promise<number[]> {
   progress(`publishing ${WARM_UP_TRACES.toLocaleString('en')} traces that do not count`);
   const warmUp: PublishOrder = { name: 'publish', records: WARM_UP_TRACES };

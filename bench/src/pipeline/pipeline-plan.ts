@@ -6,7 +6,7 @@ export interface PipelinePlan {
   readonly traces: number;
   readonly rounds: number;
   readonly seconds: number;
-  /** Numbers of trace-writers that are measured, one after the other. */
+  /** Numbers of trace-writers to measure, one after the other. */
   readonly writers: readonly number[];
   /** Traces that are published each second meanwhile. */
   readonly load: number;

@@ -1,5 +1,5 @@
-// The derivation thread's publisher in a process of its own, so that what it costs can be measured: fills the topic, publishes at a rate
-// beside others, and measures itself. Arguments: PublisherOptions as JSON. Ends with its parent.
+// The derivation thread's publisher in a separate process, so that its cost can be measured: fills the topic, publishes at a rate in
+// parallel with others, and measures itself. Arguments: PublisherOptions as JSON. Ends with its parent.
 import { openRecordWriter } from '@vitrine/gateway/recording/publisher/kafka-writer-module';
 import type { PublisherFigures, PublisherOptions } from '@vitrine/gateway/recording/publisher/publisher-options';
 import { waitUntil } from '@vitrine/testkit/wait-until';
@@ -33,7 +33,7 @@ let perSecond = 0;
 
 process.on('message', (order: PublishOrder) => void run(order).then(() => process.send?.({ published, cpuMicros })));
 process.on('disconnect', () => process.exit(0));
-// By an exit of its own, which writes the compile cache.
+// Exits explicitly, which writes the compile cache.
 process.on('SIGTERM', () => process.exit(0));
 await waitUntil(isConnected, { what: 'the broker', timeoutMs: 30_000 });
 process.send?.({ port: 0 });

@@ -11,7 +11,7 @@ export class TraceTables {
     this.#database = database;
   }
 
-  /** Empties them, and has what the run before left behind on disk written out, so that it is not written during the next. */
+  /** Empties them, and flushes pending writes of the previous run, so that they do not happen during the next. */
   async clear(): Promise<void> {
     await this.#database.query(`TRUNCATE ${WRITTEN.join(', ')}`);
     await this.#database.query('CHECKPOINT');
@@ -32,7 +32,7 @@ export class TraceTables {
       WHERE inhparent IN ('traces'::regclass, 'trace_bodies'::regclass)`);
   }
 
-  /** Of write-ahead log since the server was made. */
+  /** Bytes of write-ahead log since the server was created. */
   async logBytes(): Promise<number> {
     return this.#number("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS value");
   }

@@ -17,7 +17,7 @@ const JOIN_TIMEOUT_MS = 120_000;
 /** Traces of each writer before it is measured: code is compiled by then, and the group is at rest. */
 const WARM_UP_TRACES = 2_000;
 
-/** What one number of trace-writers did within the seconds of a round. */
+/** The results of one number of trace-writers within a round. */
 export interface WriterMeasure {
   readonly round: number;
   readonly writers: number;
@@ -91,7 +91,7 @@ class WriterSession {
     return { round, tracesPerSec: rows / seconds };
   }
 
-  /** Each round is a group of its own, which begins with the first record of the topic. */
+  /** Each round uses a separate group, which begins with the first record of the topic. */
   async write(round: number, count: number): Promise<WriterMeasure> {
     await this.#tables.clear();
     await using stack = new AsyncDisposableStack();
@@ -122,7 +122,7 @@ class WriterSession {
       return assigned.every((count) => count > 0) && assigned.reduce((sum, count) => sum + count, 0) === PARTITIONS;
     };
     await waitUntil(hasAll, { what: 'all partitions to be assigned', timeoutMs: JOIN_TIMEOUT_MS });
-    // A group may stand still for seconds after its last member has joined.
+    // A group may pause for seconds after its last member has joined.
     const enough = (await this.#tables.summed()) + writers.length * WARM_UP_TRACES;
     const isWarm = async () => (await this.#tables.summed()) >= enough;
     await waitUntil(isWarm, { what: 'trace-writers to write', timeoutMs: JOIN_TIMEOUT_MS });
@@ -135,7 +135,7 @@ class WriterSession {
     return { traces, at, cpuMicros, logBytes: await this.#tables.logBytes() };
   }
 
-  /** Whether there was always something to write, and every row was written and summed up once. */
+  /** Whether there was always something to write, and every row was written and summed once. */
   async #check(name: string, traces: number, published: number): Promise<void> {
     const [summed, counted] = [await this.#tables.summed(), await this.#tables.counted()];
     if (summed !== counted) this.broken.push(`${name}: ${counted} traces, and sums of ${summed}`);

@@ -4,7 +4,7 @@ import { budgetRows } from './budgets.ts';
 
 const row = (name: string, metric: string, value: number, ratio: number) => ({ case: name, metric, value, unit: '', ratio });
 
-test('a budget that is kept has a ratio of 1 or more, whether the figure is bounded below or above, and what was not measured has no row', () => {
+test('a kept budget has a ratio of 1 or more, for lower and upper bounds, and unmeasured ones have no row', () => {
   const rows = budgetRows([
     row('json-32', 'gateway.req_per_s', 8000, 0.84),
     row('json-256', 'gateway+all.p99_ms', 50, 5),

@@ -33,7 +33,10 @@ const BUDGETS: readonly Budget[] = [
   { case: 'start', target: 'gateway+all', figure: 'first_response_ms', of: 'value', most: 700 },
 ];
 
-/** What was measured beside each budget. The ratio is 1 or more where the budget is kept. Budgets whose figure was not measured are left out. */
+/**
+ * The measured figures compared with each budget. The ratio is 1 or more if the budget is kept. Budgets without a measured figure are
+ * omitted.
+ */
 export function budgetRows(rows: readonly BenchRow[]): BenchRow[] {
   return BUDGETS.flatMap(({ case: name, target, figure, of, least, most }) => {
     const measured = rows.find((row) => row.case === name && row.metric === `${target}.${figure}`)?.[of];

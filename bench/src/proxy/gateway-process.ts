@@ -9,7 +9,7 @@ import { npmScript } from '@vitrine/testkit/npm-script';
 import { stop } from '../forked.ts';
 
 const READY_WITHIN_MS = 20_000;
-/** Small against a start of some 400 ms, which is measured. */
+/** Small compared with a measured start of some 400 ms. */
 const POLL_MS = 10;
 
 export interface GatewayProcess {
@@ -42,7 +42,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const [node, ...args] = npmScript('gateway', options.checkout);
   const spawnedAt = performance.now();
   const child = spawn(node, args, {
-    // Not the checkout: a vitrine.yaml there would be read.
+    // Not the checkout, because a vitrine.yaml there would be read.
     cwd: options.home,
     stdio: ['ignore', log, log],
     env: {

@@ -79,7 +79,7 @@ export class Lane {
     this.#socket.write(step.request);
   }
 
-  /** Ends an exchange that has stalled. */
+  /** Ends a stalled exchange. */
   abandon(): void {
     if (this.#step !== undefined) this.#end('error', 'no response');
   }

@@ -25,11 +25,11 @@ export interface LoadResult {
   readonly reqPerSec: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The load process's own CPU, to show that it is not what was measured. */
+  /** The load process's own CPU, to show that it is not the bottleneck. */
   readonly clientCpuMicros: number;
 }
 
-/** One exchange that a connection plays: what goes out, what must come back, and where it is meant to break. */
+/** One exchange that a connection plays: the request, the expected response, and the intended break. */
 export interface Step {
   readonly request: Buffer;
   readonly body: Buffer;
@@ -38,7 +38,7 @@ export interface Step {
   readonly upstreamDies: boolean;
 }
 
-/** The steps that connections repeat, each beginning at another one. */
+/** The steps that connections repeat, each starting at a different one. */
 export function stepsOf(order: LoadOrder): Step[] {
   const path = order.proxied ? PROXY_PREFIX + DIRECT_PATH : DIRECT_PATH;
   const request = requestBytes(order.kind === 'json' ? 'json' : 'stream', order.port, path, order.gatewayKey);

@@ -68,12 +68,12 @@ export async function measure(helpers: Helpers, target: Target, item: ProxyCase,
 
 async function newRows(target: Target, before: number | undefined, seen: number): Promise<number | undefined> {
   if (target.storedRows === undefined) return undefined;
-  // Undefined only when the load before did not settle, which is then already reported.
+  // Undefined only when the previous load did not settle, which is then already reported.
   const base = before ?? 0;
   return (await settledRows(() => target.storedRows?.() ?? Promise.resolve(undefined), base + seen)) - base;
 }
 
-/** The promises that a load broke, one line each. */
+/** The promises violated by a load, one line each. */
 export function brokenBy({ case: name, target, round, load, mock, rows }: Measure): string[] {
   const where = `${name}, ${target}, ${round === 0 ? 'warm-up' : `round ${round}`}`;
   const broken: string[] = [];

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { JSON_BODY, JSON_HEADERS, kindOf, STREAM_EVENTS, STREAM_HEADERS } from './exchange.ts';
 import { serve } from './serve.ts';
 
-/** The provider: the leanest honest node:http server. It drains the request, counts it and responds with prebuilt bytes. */
+/** The provider: a minimal node:http server. It drains the request, counts it and responds with prebuilt bytes. */
 let exchanges = 0;
 
-// Framed once: the parts of a stream go straight to the socket, which halves the mock's cost per stream; it shares two cores with
-// what is measured.
+// Framed once: the parts of a stream go straight to the socket, which halves the mock's cost per stream. It shares two cores with the
+// measured process.
 const frames = STREAM_EVENTS.map((event) =>
   Buffer.concat([Buffer.from(`${event.length.toString(16)}\r\n`), event, Buffer.from('\r\n')]),
 );

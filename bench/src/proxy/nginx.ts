@@ -16,7 +16,7 @@ export function findNginx(path: string = process.env['PATH'] ?? ''): string | un
   return folders.map((folder) => join(folder, 'nginx')).find((file) => existsSync(file));
 }
 
-/** Starts nginx as a forwarder of one process, so that its CPU and memory are those of one pid. */
+/** Starts nginx as a forwarder with one process, so that CPU and memory can be read from one pid. */
 export async function startNginx(
   binary: string,
   upstreamPort: number,

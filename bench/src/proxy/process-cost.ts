@@ -7,7 +7,7 @@ const MICROS_PER_TICK = 10_000;
 export function cpuMicrosOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name before ") " may hold anything; behind it utime and stime are the 12th and 13th field.
+  // The name before ") " may contain anything. After it utime and stime are the 12th and 13th field.
   const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
 }

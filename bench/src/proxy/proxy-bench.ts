@@ -17,7 +17,7 @@ const WARM_UP_SECONDS = 1;
 /** Measured starts of each gateway; the one before them fills the cache of compiled sources. */
 const MEASURED_STARTS = 5;
 
-/** What the gateway costs against no proxy and against a bare forwarder, and whether every exchange became a row. */
+/** The cost of the gateway compared with no proxy and with a bare forwarder, and whether every exchange became a row. */
 export const proxyBench: Bench = {
   name: 'proxy',
   sentence: 'speed, CPU and memory of the gateway against a bare forwarder, and rows kept under load',
@@ -87,7 +87,7 @@ class Session {
     return { rows: [...all, ...budgetRows(all)], broken: this.#broken };
   }
 
-  /** Starts gateways one at a time, with nothing beside them: with the loads, the first of them starts while the helpers are still busy. */
+  /** Starts gateways one at a time and alone, because during the loads the first one would start while the helpers are still busy. */
   async #measureStarts(plan: ProxyPlan): Promise<Target[]> {
     const gateways = plan.targets.filter((name) => name.startsWith('gateway'));
     const started: Target[] = [];
@@ -150,7 +150,7 @@ class Session {
 
 const isGateway = (target: Target) => target.storedRows !== undefined;
 
-/** Rotated by one each turn, and reversed every other turn: otherwise one of two would always run after the other. */
+/** Rotated by one each turn, and reversed every other turn: otherwise one of two would always run second. */
 function inTurn(targets: readonly Target[], turn: number): readonly Target[] {
   const first = turn % Math.max(1, targets.length);
   const rotated = [...targets.slice(first), ...targets.slice(0, first)];

@@ -25,7 +25,7 @@ export const PROXY_CASES: readonly ProxyCase[] = [
   { name: 'cut-256', kind: 'cut', connections: 256 },
 ];
 
-/** V8 compiles what requests run for as many of them, with everything on. */
+/** Number of requests with all features on until V8 has compiled their code. */
 export const WARM_UP_REQUESTS = 150_000;
 
 export interface ProxyPlan {

@@ -20,7 +20,7 @@ function measured(target: Measure['target'], round: number, reqPerSec: number, m
   return { case: 'json-32', target, round, load: { ...load, reqPerSec }, mock: 100, rssMib: [], ...more };
 }
 
-test('a figure is the median over rounds, its ratio the median of the ratios within a round, and warm-ups count for nothing', () => {
+test('a figure is the median over rounds, its ratio the median of the ratios within a round, and warm-ups do not count', () => {
   const rows = proxyRows(
     [
       measured('bare', 0, 1),
@@ -45,24 +45,24 @@ test('a figure is the median over rounds, its ratio the median of the ratios wit
   expect(rows).toContainEqual({ case: 'json-32', metric: 'bare.req_per_s', value: 200, unit: 'req/s' });
 });
 
-test('keys and limits stand against the gateway without them', () => {
+test('keys and limits are compared with the gateway without them', () => {
   const rows = proxyRows([measured('gateway', 1, 80), measured('gateway+limits', 1, 76)], 'speed');
   expect(rows).toContainEqual(
     expect.objectContaining({ metric: 'gateway+limits.req_per_s_of_gateway', baseline: 80, ratio: 0.95 }),
   );
 });
 
-test('a gateway stands against the same of another checkout', () => {
+test('a gateway is compared with that of another checkout', () => {
   const rows = proxyRows([measured('gateway', 1, 99), measured('gateway@before', 1, 100)], 'speed');
   expect(rows).toContainEqual(expect.objectContaining({ metric: 'gateway.req_per_s_of_before', baseline: 100, ratio: 0.99 }));
 });
 
-test('CPU and memory are left out where there is no /proc', () => {
+test('CPU and memory are omitted without /proc', () => {
   const metrics = proxyRows([measured('bare', 1, 100)], 'speed').map((row) => row.metric);
   expect(metrics).toEqual(['bare.req_per_s', 'bare.p50_ms', 'bare.p99_ms']);
 });
 
-test('rows kept are summed over rounds and stand against what the mock saw', () => {
+test('stored rows are summed over rounds and compared with the exchanges of the mock', () => {
   const rows = proxyRows([measured('gateway', 1, 80, { rows: 100 }), measured('gateway', 2, 80, { rows: 98 })], 'counts');
   expect(rows).toContainEqual({ case: 'json-32', metric: 'gateway.kept', value: 198, unit: 'rows', baseline: 200, ratio: 0.99 });
 });
@@ -80,7 +80,7 @@ test('a load without loss breaks nothing', () => {
   expect(brokenBy(measured('gateway', 2, 80, { rows: 100 }))).toEqual([]);
 });
 
-test('the time to the first response is the median over the starts of a gateway, and of nothing else', () => {
+test('the time to the first response is the median over only the starts of a gateway', () => {
   const rows = startRows([
     { name: 'gateway', firstResponseMs: 400 },
     { name: 'bare' },

@@ -19,7 +19,7 @@ function read(response: string, size = response.length) {
   return { reading: 'more', reader };
 }
 
-describe('a right response is done at its last byte, however it is cut into parts', () => {
+describe('a correct response is done at its last byte, in any segmentation', () => {
   test.each([
     ['content-length', plain],
     ['chunked', chunked],
@@ -29,7 +29,7 @@ describe('a right response is done at its last byte, however it is cut into part
   });
 });
 
-test('the bytes of the body that have come are counted, so that a client can leave in the middle', () => {
+test('received body bytes are counted, so that a client can leave in the middle', () => {
   expect(read(chunked.slice(0, chunked.indexOf('\r\nC;'))).reader.seen).toBe(4);
 });
 

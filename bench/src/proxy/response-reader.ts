@@ -1,9 +1,9 @@
 export type Reading = 'more' | 'done' | 'broken';
 
 /** Reads one HTTP/1.1 response after the other from the parts a socket delivers and compares the body, byte for byte, with the
- *  expected one. Knows only what the bench needs: status 200, content-length or chunked. */
+ *  expected one. Supports only what the bench needs: status 200, content-length or chunked. */
 export class ResponseReader {
-  /** Body bytes of the current response that have come and were right. */
+  /** Received and correct body bytes of the current response. */
   seen = 0;
   /** Why the response is broken. */
   fault = '';

@@ -7,7 +7,7 @@ export const SOAK_CASE = { name: 'soak-32', kind: 'json', connections: 32 } as c
 /** Fewer samples of memory (one a second) are too few for quarters. */
 export const LEAST_SAMPLES = 8;
 
-/** The long run: speed and kept rows as in any case, the median memory of each quarter of its time, and the growth from the
+/** The long run: speed and stored rows as in any case, the median memory of each quarter of its time, and the growth from the
  *  second to the last (in the first, caches and the heap still settle). */
 export function soakRows(measure: Measure): BenchRow[] {
   const metric = (figure: string) => ({ case: SOAK_CASE.name, metric: `${measure.target}.${figure}` });

@@ -10,7 +10,7 @@ import { DIRECT_PATH, PROXY_PREFIX } from './exchange.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
 
-/** What the gateway says of its heap, for the baseline. */
+/** Heap flags of the gateway, for the baseline. */
 const V8_FLAGS = npmScript('gateway').filter((arg) => arg.startsWith('--') && arg !== '--import');
 const GATEWAY_KEY = 'sgk_bench0123456789abcdefghijklmn';
 /** Every kind of limit is on, and none is ever reached. */

@@ -2,7 +2,7 @@ import { Secret } from '@vitrine/config/secret';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { Client } from 'undici';
 
-// What the same work costs without a scanner: fetches the same paths of the same storefronts, and writes one row for each storefront.
+// The cost of the same work without a scanner: fetches the same paths of the same storefronts, and writes one row per storefront.
 
 interface Order {
   readonly origin: string;

@@ -6,7 +6,7 @@ import type { BenchRow } from '../bench.ts';
 import { median } from '../median.ts';
 
 const SIZES_KB = [75, 150, 300, 600];
-/** What a page of 300 KB may take with the whole registry. */
+/** Time limit of a page of 300 KB with the whole registry. */
 const PROMISED = { sizeKb: 300, cpuMs: 10 };
 const WARM_UPS = 20;
 

@@ -22,7 +22,7 @@ import { cpuMicrosOf } from '../proxy/process-cost.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
 const CONCURRENCY = 16;
-/** Pages a second that one core carries. */
+/** Target of pages a second per core. */
 const PROMISED_PAGES_PER_S = 50;
 const PATIENCE_MS = 600_000;
 
@@ -40,10 +40,13 @@ interface Servers {
   readonly hosts: readonly string[];
 }
 
-/** What is no page: robots.txt and the endpoints of catalogues. */
+/** Documents that are not pages: robots.txt and catalogue endpoints. */
 const isPage = (path: string) => !/robots\.txt|\.json|\.xml/.test(path);
 
-/** Pages a second of one scanner process, transaction included, beside a bare process that fetches the same paths and writes a row. */
+/**
+ * Pages a second of one scanner process, transaction included, compared with a bare process that fetches the same paths and writes a
+ * row.
+ */
 export async function pageRows(
   plan: ScanPlan,
   progress: Progress,
@@ -75,13 +78,13 @@ export async function pageRows(
 }
 
 const rate = ({ pages, seconds }: Round) => pages / seconds;
-/** Of CPU time of the process alone, so that it says the same on a machine that does other things too. */
+/** Based on CPU time of the process, so that it is comparable on a busy machine. */
 const perCore = ({ pages, cpuMs }: Round) => (pages / cpuMs) * 1_000;
 
 async function startServers(plan: ScanPlan, stack: AsyncDisposableStack): Promise<Servers> {
   const home = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  // The server may run as another user, who has to pass through.
+  // The server may run as another user, who needs to traverse the folder.
   await chmod(home, 0o755);
   const folder = join(home, 'postgres');
   await mkdir(folder);
@@ -105,7 +108,7 @@ interface ScannerTarget {
   readonly hosts: readonly string[];
 }
 
-/** As its users start it; nothing listens on the port of https, so the scanner reads plain HTTP. */
+/** Started like in production. Nothing listens on the https port, so the scanner reads plain HTTP. */
 async function startScanner({ home, dsn, httpPort, hosts }: ScannerTarget, stack: AsyncDisposableStack): Promise<number> {
   const [node, ...args] = npmScript('enrich-scan-queue');
   const [port, closedPort] = [await freePort(), await freePort()];
@@ -132,7 +135,7 @@ async function startScanner({ home, dsn, httpPort, hosts }: ScannerTarget, stack
   return child.pid ?? 0;
 }
 
-/** What the scanner asks a storefront for. */
+/** The paths that the scanner requests from a storefront. */
 async function firstPaths(servers: Servers): Promise<string[]> {
   await scanAll(servers, []);
   const { paths } = (await servers.storefronts.call({})) as { paths: string[] };

@@ -3,7 +3,7 @@ import { detectRows } from './detect-rows.ts';
 import { pageRows } from './page-rows.ts';
 import { readScanPlan, SCAN_OPTIONS, type ScanPlan } from './scan-plan.ts';
 
-/** What scanning costs: detection on a page, and pages a second of a scanner with its transactions. */
+/** The cost of scanning: detection on a page, and pages a second of a scanner with its transactions. */
 export const scanBench: Bench = {
   name: 'scan',
   sentence: 'detection on pages of several sizes, and pages a second of a scanner against fixture storefronts, politeness off',

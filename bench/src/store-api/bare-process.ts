@@ -13,7 +13,7 @@ import { serve } from '../proxy/serve.ts';
 import { KEYS, PEPPER, tokenOf } from './tokens.ts';
 
 /** The baseline: node:http and a `pg` pool that run the statements of the store API, each committed as there, and put its profiles into the
- *  body as they are. It checks nothing, counts nothing, and knows no error. */
+ *  body as they are. It has no checks, counters or error handling. */
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 20, types: COLUMN_TYPES });
 const hashes = new TokenHashes([{ version: 1, secret: new Secret(PEPPER) }]);
 const HASH_OF = new Map(Array.from({ length: KEYS }, (_, key) => [`Bearer ${tokenOf(key)}`, hashes.all(tokenOf(key))]));

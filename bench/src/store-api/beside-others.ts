@@ -8,17 +8,17 @@ import type { StoreApiPlan } from './store-api-plan.ts';
 import { WORKSPACES } from './store-data.ts';
 import { KEYS } from './tokens.ts';
 
-/** Until the others have connected and every request of them waits for its turn. */
+/** Time until the others have connected and each of their requests waits for its turn. */
 const AHEAD_MS = 4_000;
 const MAX_RATIO = 2;
 const CROWD_CONNECTIONS = 1_300;
 /** Of the other workspace: more than the half of the database's connections that it may use. */
 const WORKSPACE_CONNECTIONS = 40;
 const OTHER = `'ws_' || lpad('1', 26, '0')`;
-/** The client that is measured has the key 0, of workspace 0; these are all of workspace 1. */
+/** The measured client has key 0 of workspace 0. These all belong to workspace 1. */
 const KEYS_OF_OTHER = Array.from({ length: KEYS / WORKSPACES }, (_, n) => n * WORKSPACES + 1);
 
-/** One client with a key, and what others do meanwhile. `bound`: which quantile may at most double. */
+/** One client with a key, and the concurrent load of others. `bound`: the quantile that may at most double. */
 interface Case {
   readonly name: string;
   readonly bound: 'p50' | 'p95';
@@ -60,7 +60,7 @@ export interface BesideOthers {
   readonly plan: StoreApiPlan;
 }
 
-/** The latency of one client that pays, alone and beside others that want too much, in turns. */
+/** The latency of one paying client, alone and next to overloading clients, in turns. */
 export async function runBesideOthers(of: BesideOthers, progress: Progress) {
   await using crowd = await forked(new URL('./crowd-process.ts', import.meta.url));
   const results = [];

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { CrowdOrder, CrowdResult } from './load.ts';
 import { domainOf, tokenOf } from './tokens.ts';
 
-// Clients that ask for too much: each connection sends its next request when it has the response. A process of its own, which ends with its parent.
+// Overloading clients: each connection sends its next request when it has the response. A separate process, which ends with its parent.
 
 const STATUS = /HTTP\/1\.1 (\d{3}) /g;
 

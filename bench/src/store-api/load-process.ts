@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import type { StoreLoadOrder, StoreLoadResult } from './load.ts';
 import { domainOf, tokenOf } from './tokens.ts';
 
-// The client of the bench: raw sockets in a closed loop, because fetch takes longer for 800 KB than the service. A process of its own, which
-// ends with its parent.
+// The client of the bench: raw sockets in a closed loop, because fetch takes longer for 800 KB than the service. A separate process,
+// which ends with its parent.
 
 const BATCH = 100;
 const HEAD_END = '\r\n\r\n';

@@ -19,7 +19,7 @@ export interface StoreLoadResult {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly bytes: number;
-  /** The load process's own CPU for each request, to show that it is not what was measured. */
+  /** The load process's own CPU for each request, to show that it is not the bottleneck. */
   readonly clientCpuMicros: number;
 }
 
@@ -28,7 +28,7 @@ export interface CrowdOrder {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Keys in turn, each a lookup; undefined: a new key that nobody has for each request. */
+  /** Keys in turn, each a lookup; undefined: a new unknown key for each request. */
   readonly keys?: readonly number[];
   readonly stores: number;
 }

@@ -2,7 +2,7 @@ import { renderProfile } from '@vitrine/stores/profile/render-profile';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { signal, storeState, T0, URLS } from '@vitrine/stores/testing/store-states';
 
-/** What stands for the domain in a sample. */
+/** The placeholder of the domain in a sample. */
 export const DOMAIN = 'domain-of-the-sample.example';
 const PROFILE_BYTES = 8_192;
 const VARIANTS = 32;

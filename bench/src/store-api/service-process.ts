@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stop } from '../forked.ts';
 import { PEPPER } from './tokens.ts';
 
-/** What the service says of its heap, for the baseline. */
+/** Heap flags of the service, for the baseline. */
 export const HEAP_FLAGS: string[] = npmScript('store-api').filter((arg) => arg.includes('semi-space'));
 const READY_WITHIN_MS = 60_000;
 
@@ -17,14 +17,14 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts a store API as its users do, and waits until it is ready. `home`: an empty folder for its log. */
+/** Starts a store API like in production, and waits until it is ready. `home`: an empty folder for its log. */
 export async function startService(home: string, dsn: string): Promise<ServiceProcess> {
   const port = await freePort();
   const logFile = join(home, 'store-api.log');
   const log = openSync(logFile, 'w');
   const [node, ...args] = npmScript('store-api');
   const child = spawn(node, args, {
-    // Not the checkout: a store-api.yaml there would be read.
+    // Not the checkout, because a store-api.yaml there would be read.
     cwd: home,
     stdio: ['ignore', log, log],
     env: {

@@ -30,7 +30,7 @@ const CASES: readonly LoadCase[] = [
   { name: 'enrich of 100, 8 in flight', order: { kind: 'enrich', connections: 8, keys: KEYS } },
 ];
 
-/** What the store API costs beside the least that could serve the same. */
+/** The cost of the store API compared with a minimal server of the same data. */
 export const storeApiBench: Bench = {
   name: 'store-api',
   sentence: 'lookups and batches of a million stores, beside a bare node and pg handler with the same statements',
@@ -64,7 +64,7 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  // Postgres runs as another user where this is root, and has to pass through.
+  // If this process is root, Postgres runs as another user, who needs to traverse the folder.
   await chmod(home, 0o755);
   const data = stack.use(await openStoreData(plan.folder ?? join(home, 'postgres'), plan, progress));
   const service = stack.use(await startService(home, data.serviceDsn));
@@ -117,7 +117,7 @@ async function runCase(
   return measured;
 }
 
-/** Of the processes that are still there: connections that were idle for long are closed. */
+/** Only of running processes, because long idle connections are closed. */
 function usedBetween(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   return after.entries().reduce((sum, [pid, micros]) => sum + micros - (before.get(pid) ?? 0), 0);
 }

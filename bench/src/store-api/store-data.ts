@@ -19,7 +19,7 @@ const MIB = 2 ** 20;
 const SETTINGS = [`shared_buffers=${Math.floor(totalmem() / 4 / MIB)}MB`, 'max_wal_size=8GB'];
 const TIMEOUT_MS = 3_600_000;
 const CHUNK = 50_000;
-/** Limits that nobody meets here, so that admission and charge do all their work and refuse nothing. */
+/** Limits that are never reached here, so that admission and charge do all their work and refuse nothing. */
 const LIMITS = {
   rpm: 1_000_000_000,
   concurrency: 1_000,
@@ -64,7 +64,7 @@ export async function openStoreData(folder: string, plan: StoreApiPlan, progress
   };
 }
 
-/** The buffers of a server that runs are full. By the index, because a scan of a large table leaves nothing in them. */
+/** Fills the buffers like in a running server. Uses the index, because a scan of a large table does not fill them. */
 async function fillBuffers(pool: PostgresPool, progress: Progress): Promise<void> {
   progress('read all stores once, so that they are in the buffers of the server');
   await pool.transaction(async (transaction) => {

@@ -1,6 +1,6 @@
 import { startTestCollector } from '@vitrine/testkit/test-collector';
 
-/** A collector that takes everything and keeps nothing. */
+/** A collector that accepts everything and keeps nothing. */
 const collector = await startTestCollector({ discard: true });
 const urls = { http: collector.url, grpc: collector.grpcUrl };
 

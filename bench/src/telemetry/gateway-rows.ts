@@ -10,16 +10,20 @@ import type { ProxyCase } from '../proxy/proxy-plan.ts';
 import { startGatewayTarget, type Target } from '../proxy/target.ts';
 
 const LOAD: ProxyCase = { name: 'gateway', kind: 'json', connections: 32 };
-/** Short, so that gateways that take turns meet the same noise. */
+/** Short, so that alternating gateways have the same noise. */
 const SECONDS = 1;
-/** Until code is compiled. */
+/** Warm-up until code is compiled. */
 const WARM_UP_ROUNDS = 3;
-/** Rounds of one set of gateways; then new ones begin. How a process collects its garbage is partly chance: one was seen to take 8 µs
- *  a request more than its twin. */
+/**
+ * Rounds of one set of gateways; then new ones begin. Garbage collection varies between processes: one was seen to take 8 µs a request
+ * more than an identical one.
+ */
 const ROUNDS_OF_A_SET = 6;
 
-/** What telemetry adds to a request in a gateway under load, its writer and its exports included. Gateways take turns in an order that
- *  rotates and turns round; what counts of each is the mean of its quietest quarter of rounds, because a busy machine only ever adds. */
+/**
+ * What telemetry adds to a request in a gateway under load, its writer and its exports included. Gateways take turns in an order that
+ * rotates and reverses. The mean of each gateway's quietest quarter of rounds counts, because a busy machine only adds time.
+ */
 export async function gatewayRows(rounds: number, collector: string, progress: Progress): Promise<BenchRow[]> {
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: collector };
   const modes = { off: {}, 'ratio-0': { ...on, OTEL_TRACES_SAMPLER_ARG: '0' }, 'ratio-1': on };

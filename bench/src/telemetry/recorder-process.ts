@@ -9,7 +9,7 @@ export interface RecorderOrder {
   readonly requests: number;
 }
 
-/** What it cost, exports and the last flush included. */
+/** The cost, including exports and the last flush. */
 export interface RecorderResult {
   readonly cpuMicros: number;
   readonly rssMib: number;
@@ -22,7 +22,7 @@ const CALLER = { org_id: 'org-a', workspace_id: 'ws-a', key_id: 'gk_0123456789ab
 const NO_HEADERS = {};
 /** Requests recorded in one turn of the event loop. */
 const IN_ONE_TURN = 64;
-/** Spans on their way to the collector, beyond which the next turn waits: nothing is to be dropped. */
+/** Spans in flight to the collector, beyond which the next turn waits so that none are dropped. */
 const SPANS_ON_THEIR_WAY = 8_192;
 const SPANS_OF_ONE = 5;
 
@@ -31,7 +31,7 @@ process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => process.exit());
 process.send?.({ port: 0 });
 
-/** Records requests as the gateway would; nothing else happens in this process. */
+/** Records requests like the gateway, without other work in this process. */
 async function record({ otel, requests }: RecorderOrder): Promise<RecorderResult> {
   const telemetry = otel === undefined ? undefined : await start(otel);
   await run(Math.ceil(requests / 2), telemetry);
@@ -45,7 +45,7 @@ async function record({ otel, requests }: RecorderOrder): Promise<RecorderResult
   return { cpuMicros: user + system, rssMib: process.memoryUsage.rss() / 1_048_576, exported, lost: failed + dropped };
 }
 
-/** Resolves when every sampled span has left. */
+/** Resolves when every sampled span was exported. */
 async function run(requests: number, telemetry: GatewayTelemetry | undefined): Promise<void> {
   const counts = telemetry?.spanCounts ?? { exported: 0, failed: 0, dropped: 0 };
   const ended = () => counts.exported + counts.failed + counts.dropped;
@@ -71,7 +71,7 @@ async function start(otel: Readonly<Record<string, unknown>>): Promise<GatewayTe
   });
 }
 
-/** Records what the gateway records of one authenticated request to a provider. Returns whether it was sampled. */
+/** Records the telemetry of one authenticated request to a provider. Returns whether it was sampled. */
 function request(telemetry: GatewayTelemetry | undefined, number: number): boolean {
   if (telemetry === undefined) return false;
   const model = MODELS[number % MODELS.length];

@@ -7,7 +7,7 @@ import { whole } from '../proxy/proxy-plan.ts';
 import { gatewayRows } from './gateway-rows.ts';
 import type { RecorderResult, RecorderOrder } from './recorder-process.ts';
 
-/** What telemetry may cost a request, in microseconds of process CPU, by sampling ratio. */
+/** Limit of telemetry per request, in microseconds of process CPU, by sampling ratio. */
 const BUDGET_US = { 'ratio-0': 5, 'ratio-1': 30 } as const;
 const MODES = ['off', 'ratio-0', 'ratio-1', 'ratio-1-json', 'ratio-1-grpc'] as const;
 type Mode = (typeof MODES)[number];
@@ -24,9 +24,11 @@ const OPTIONS = [
   ['--gateway-rounds N', 'rounds of 1 s through a gateway, default 24; 0 for none'],
 ] as const;
 
-/** What telemetry costs. By itself: a process that does nothing but record requests, and a collector in another; the process with
- *  telemetry off does the same work without it, and the difference is telemetry's. And in a gateway under load: its figures hold
- *  all the noise of one and are good to some 7 µs, so they are shown and not judged. */
+/**
+ * The cost of telemetry. In isolation: a process that only records requests, with a collector in another. The same process with
+ * telemetry off is the baseline, and the difference is the cost. In a gateway under load: these figures include all of its noise and are
+ * accurate to some 7 µs, so they are shown but not judged.
+ */
 export const telemetryBench: Bench = {
   name: 'telemetry',
   sentence: 'CPU of spans and metrics per request, export to a collector included',
@@ -62,11 +64,11 @@ async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   await using collector = await forked(new URL('./collector-process.ts', import.meta.url));
   const urls = (await collector.call({})) as { readonly http: string; readonly grpc: string };
   const results = new Map<Mode, RecorderResult[]>(MODES.map((mode) => [mode, []]));
-  // Modes take turns: noise of the machine then meets all alike.
+  // Modes take turns, so that noise of the machine affects all alike.
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const mode of MODES) {
       const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
-      // A process for each: what one mode has compiled and collected must not help the next.
+      // A process for each, so that compiled code and collections of one mode do not affect the next.
       await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
       const result = (await recorder.call(order)) as RecorderResult;
       results.get(mode)?.push(result);

@@ -69,11 +69,11 @@ Needs a container engine. Exits with 1 when a scenario did not hold.`,
 
 export interface ChaosResults {
   readonly results: readonly ScenarioResult[];
-  /** Scenarios that could not be run to their end. */
+  /** Scenarios that could not be completed. */
   readonly failed: readonly string[];
 }
 
-/** Runs scenarios one after another. Logs of those that did not hold are kept; their folder is in the progress. */
+/** Runs scenarios one after another. Logs of failed ones are kept; their folder is in the progress. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResults> {
   const { scenarios, drainSeconds, onProgress } = options;
   const folder = await mkdtemp(join(tmpdir(), 'vitrine-chaos-'));

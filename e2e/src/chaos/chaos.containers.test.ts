@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { describeWithContainers } from '../describe-with-containers.ts';
 import { runChaos, scenarioOf } from './chaos-command.ts';
 
-/** 40 s where nothing else runs. */
+/** 40 s on an idle machine. */
 const RUN_TIMEOUT_MS = 270_000;
 const TEST_TIMEOUT_MS = 300_000;
 

@@ -4,18 +4,18 @@ import type { Pipeline } from './pipeline.ts';
 
 const POLL_MS = 1_000;
 
-/** What is still on its way to Postgres. */
+/** Traces still on their way to Postgres. */
 interface UnderWay {
   readonly queued: number;
   readonly spoolFiles: number;
   readonly lag: number;
 }
 
-/** Watches how far the trace-writers are behind, until it is disposed. */
+/** Watches the lag of the trace-writers until disposed. */
 export class LagMonitor implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #isReading = false;
-  /** The most records that the topic held and the group had not committed. */
+  /** The maximum number of uncommitted records in the topic. */
   maxLag = 0;
 
   constructor(pipeline: Pipeline) {
@@ -29,13 +29,13 @@ export class LagMonitor implements Disposable {
   async #read({ topic }: Pipeline): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
-    // While the broker is away nothing is read.
+    // While the broker is unavailable nothing is read.
     this.maxLag = Math.max(this.maxLag, await topic.lag().catch(() => 0));
     this.#isReading = false;
   }
 }
 
-/** Resolves with true when no gateway and no topic holds a trace any more, with false after `timeoutMs`. */
+/** Resolves with true when no gateway and no topic has a pending trace, or with false after `timeoutMs`. */
 export async function untilDrained(
   pipeline: Pipeline,
   { timeoutMs, signal, onProgress }: { timeoutMs: number; signal: AbortSignal; onProgress: (line: string) => void },
@@ -54,7 +54,7 @@ export async function untilDrained(
   return false;
 }
 
-/** In the order of their way: what has left one place is seen in the next. */
+/** Checked in pipeline order, so that traces that left one place are seen in the next. */
 async function underWay(pipeline: Pipeline): Promise<UnderWay> {
   let [queued, spoolFiles] = [0, 0];
   for (const [at, gateway] of pipeline.gateways.entries()) {

@@ -21,7 +21,7 @@ const HELD: Findings = {
 
 const brokenBy = (change: Partial<Findings>) => judge({ ...HELD, ...change }).broken;
 
-test('a run holds when each response has one trace and all sums agree; what got no response may have one', () => {
+test('a run holds when each response has one trace and all sums agree; an exchange without a response may have one', () => {
   const none = { refused: 0, missing: 0, lostWithGateway: 0, twice: 0, broken: [] };
   expect(judge(HELD)).toEqual({ ...none, sent: 3, answered: 2, inPostgres: 2 });
   expect(brokenBy({ stored: [...HELD.stored, trace('no-response', 12)] })).toEqual([]);
@@ -42,11 +42,11 @@ test.each<[string, Partial<Findings>, RegExp]>([
   expect(brokenBy(change)).toEqual([expect.stringMatching(sentence)]);
 });
 
-test('without a response nothing was tested', () => {
+test('a run without a response proves nothing', () => {
   expect(brokenBy({ exchanges: [], stored: [] })).toEqual(['no exchange got a response']);
 });
 
-test('a killed gateway may lose what its queue held: responses that ended just before', () => {
+test('a killed gateway may lose its queue: responses that ended just before', () => {
   const killed = { stored: [trace('b')], killedAt: [[KILLED_AT + 500], []] };
   expect(judge({ ...HELD, ...killed })).toMatchObject({ missing: 0, lostWithGateway: 1, broken: [] });
   expect(brokenBy({ ...killed, killedAt: [[], [KILLED_AT + 500]] })).toEqual(['1 exchanges have no trace: a']);

@@ -1,6 +1,6 @@
 import type { Exchange } from './traffic.ts';
 
-/** A gateway that is killed loses what it has not handed over: traces of responses that ended so shortly before. */
+/** A killed gateway loses unpublished traces: those of responses that ended within this time before. */
 const LOST_WITH_GATEWAY_MS = 2_000;
 /** How much later than it was sent a response may have reached its client. */
 const RESPONSE_DELAY_MS = 500;
@@ -12,18 +12,18 @@ export interface StoredTrace {
   readonly tokens: number;
 }
 
-/** What was found when nothing moved any more. */
+/** The state when all pipelines were idle. */
 export interface Findings {
   /** Every request that was sent. */
   readonly exchanges: readonly Exchange[];
   readonly stored: readonly StoredTrace[];
   /** For each gateway, when it was killed; milliseconds since the epoch. */
   readonly killedAt: readonly (readonly number[])[];
-  /** Most traces that the queue of a gateway holds. */
+  /** Maximum traces in the queue of a gateway. */
   readonly queueCapacity: number;
-  /** Rows of each roll-up that are not what its traces add up to. */
+  /** Rows of each roll-up that differ from the sum of its traces. */
   readonly rollUpDifferences: ReadonlyMap<string, number>;
-  /** Gateway keys whose usage of today a gateway does not count as its traces do. */
+  /** Gateway keys whose usage of today in a gateway differs from their traces. */
   readonly quotaDifferences: readonly string[];
   /** By gateways and trace-writers. */
   readonly countedDrops: number;
@@ -38,15 +38,15 @@ export interface Verdict {
   /** Responses with another status than 200; they have traces too. */
   readonly refused: number;
   readonly inPostgres: number;
-  /** Without those that were lost with a gateway. */
+  /** Excludes traces lost with a gateway. */
   readonly missing: number;
   readonly lostWithGateway: number;
   readonly twice: number;
-  /** Sentences of what did not hold; none when all did. */
+  /** One sentence per violation; empty without any. */
   readonly broken: readonly string[];
 }
 
-/** Compares what clients have seen with what was stored and counted. */
+/** Compares the responses of clients with stored and counted traces. */
 export function judge(findings: Findings): Verdict {
   const { exchanges, stored, countedDrops, deadLetters, mayDrop } = findings;
   const answered = exchanges.filter(({ status }) => status > 0);

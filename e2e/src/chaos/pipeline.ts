@@ -23,7 +23,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 
 export interface PipelineOptions {
   readonly servers: ChaosServers;
-  /** Of database, topic and consumer group; no other run of these servers has it. */
+  /** Of database, topic and consumer group; unique among runs of these servers. */
   readonly name: string;
   readonly folder: string;
   readonly upstream: string;

@@ -2,7 +2,8 @@ import { chat } from '../client-load.ts';
 import { GATEWAY_KEYS } from './gateway-keys.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Gateway keys whose usage of today is not what their traces add up to, by what a gateway does: it rejects a request when that sum is
+/** Gateway keys whose usage of today differs from the sum of their traces, tested by the behaviour of a gateway: it rejects a request
+ *  when that sum is
  *  the daily limit, and admits one when the limit is a token more. */
 export async function quotaDifferences(pipeline: Pipeline): Promise<readonly string[]> {
   const rows = await pipeline.database.query<{ readonly id: string; readonly tokens: string }>(

@@ -2,7 +2,7 @@ import type { RunningProcess } from '../running-process.ts';
 
 const STOP_WITHIN_MS = 30_000;
 
-/** A service that is ended and started again, each time with the same address and files. */
+/** A service that is stopped and restarted with the same address and files. */
 export class Restartable<T extends AsyncDisposable & { readonly process: RunningProcess }> implements AsyncDisposable {
   readonly name: string;
   /** When it was killed; milliseconds since the epoch. */

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   ['HELD', ({ broken }) => (broken.length === 0 ? 'yes' : 'NO')],
 ];
 
-/** A line for each scenario, and below it what did not hold. */
+/** A line for each scenario, and the violations below it. */
 export function resultTable(results: readonly ScenarioResult[]): string {
   const rows = results.map((result) => COLUMNS.map(([, cell]) => cell(result)));
   const broken = results.flatMap(({ scenario, broken }) => broken.map((line) => `BROKEN: ${scenario}: ${line}\n`));

@@ -17,7 +17,7 @@ const TABLES = [
   'day_usage',
 ];
 
-/** Each makes a sum wrong in one of its columns, or leaves a row out. */
+/** Each changes a sum in one of its columns, or omits a row. */
 const DAMAGES: readonly (readonly [table: string, statement: string])[] = [
   ['trace_sums_by_key_hour', 'UPDATE trace_sums_by_key_hour SET requests = requests + 1'],
   ['trace_sums_by_key_hour', "UPDATE trace_sums_by_key_hour SET latencies = latencies || '{{1,1}}'"],
@@ -30,7 +30,7 @@ const DAMAGES: readonly (readonly [table: string, statement: string])[] = [
   ['day_usage', 'UPDATE day_usage SET total_tokens = total_tokens - 1'],
 ];
 
-test('sums that a writer made equal those of its traces, and each one that does not is found', async () => {
+test('sums of a writer equal those of its traces, and each difference is found', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test', maxConnections: 1 });
   const traces = [0, 1, 30].flatMap((hours) =>

@@ -34,7 +34,7 @@ export interface ScenarioResult extends Verdict {
   readonly drainSeconds: number;
 }
 
-/** Runs the load and breaks what the scenario breaks, waits until all is written, and judges. */
+/** Runs the load with the faults of the scenario, waits until all is written, and judges the result. */
 export async function runScenario(scenario: Scenario, options: ScenarioOptions): Promise<ScenarioResult> {
   const { name, onProgress, signal, seconds } = options;
   const folder = join(options.folder, name);

@@ -4,7 +4,7 @@ const SPOOL_MAX_BYTES = 1_073_741_824;
 /** Less than what a gateway publishes in a few seconds. */
 const SMALL_SPOOL_BYTES = 1_048_576;
 
-/** What breaks while exchanges go through the gateways. */
+/** Faults while exchanges pass through the gateways. */
 export interface Scenario {
   readonly name: string;
   readonly summary: string;

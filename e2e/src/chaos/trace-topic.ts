@@ -29,7 +29,7 @@ export class TraceTopic {
     return sum(await this.#ends(deadLetterTopic(this.#topic)));
   }
 
-  /** The group begins at the oldest record again; it must have no members. */
+  /** Resets the group to the oldest record. It must have no members. */
   async rewindGroup(): Promise<void> {
     const admin = this.#client.kafka.admin();
     await admin.connect();
@@ -40,7 +40,7 @@ export class TraceTopic {
     }
   }
 
-  /** Publishes each record that the topic holds once more. Resolves with their number. */
+  /** Publishes each record of the topic again. Resolves with their number. */
   async publishAgain(): Promise<number> {
     const ends = await this.#ends(this.#topic);
     await using publisher = new KafkaPublisher(this.#client, { topic: this.#topic });
@@ -68,7 +68,7 @@ export class TraceTopic {
     }
   }
 
-  /** Partition -> offset behind its last record. Nothing of these topics expires within a run. */
+  /** Partition -> offset behind its last record. No record expires within a run. */
   async #ends(topic: string): Promise<ReadonlyMap<number, number>> {
     const admin = this.#client.kafka.admin();
     await admin.connect();

@@ -1,4 +1,4 @@
-// A mock provider and the clients of the gateways, in a process of its own. Ends with its parent.
+// A mock provider and the clients of the gateways, in a separate process. Ends with its parent.
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,7 +10,7 @@ const TICK_MS = 5;
 const PROGRESS_MS = 5_000;
 /** Connections to one gateway. */
 const MAX_SOCKETS = 256;
-/** Beyond this, requests are sent late instead of never: the rate that was reached shows it. */
+/** Beyond this, requests are sent late instead of never, which the achieved rate shows. */
 const MAX_IN_FLIGHT = 2_000;
 /** How long responses may take when the last request was sent. */
 const LAST_RESPONSES_MS = 15_000;
@@ -41,7 +41,7 @@ class Traffic {
       await wait(TICK_MS);
     }
     await Promise.race([Promise.all(this.#inFlight), wait(LAST_RESPONSES_MS)]);
-    // Ends what is still under way, as an exchange without a response.
+    // Ends requests in progress as exchanges without a response.
     for (const agent of this.#agents) agent.destroy();
     await Promise.all(this.#inFlight);
     clearInterval(progress);

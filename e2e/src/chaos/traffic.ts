@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fork } from 'node:child_process';
 
-/** Requests at a constant rate, whatever the responses do. */
+/** Requests at a constant rate, independent of responses. */
 export interface TrafficOrder {
   /** Of gateways, which get the requests in turn. */
   readonly urls: readonly string[];
@@ -13,13 +13,13 @@ export interface TrafficOrder {
   readonly run: string;
 }
 
-/** One request and what its client has seen. */
+/** One request and its result for the client. */
 export interface Exchange {
-  /** The correlation id, by which its trace is known. */
+  /** The correlation id, which identifies its trace. */
   readonly id: string;
   /** Index in `urls`. */
   readonly gateway: number;
-  /** 0 when the response did not arrive whole. */
+  /** 0 when the response was incomplete. */
   readonly status: number;
   /** `total_tokens` of the response; 0 when it has none. */
   readonly tokens: number;

@@ -1,5 +1,7 @@
-/** Sets of values that between them switch everything in the chart; each is rendered by both Helms, and given to the API server where a cluster
- *  is there. */
+/**
+ * Sets of values that between them switch everything in the chart; each is rendered by both Helms, and sent to the API server if a
+ * cluster is available.
+ */
 export const OWN_SERVERS = {
   database: { existingSecret: 'postgres' },
   kafka: { bootstrapServers: 'kafka-1:9092,kafka-2:9094' },

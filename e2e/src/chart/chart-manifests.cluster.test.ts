@@ -11,11 +11,11 @@ import { HELMS, renderChart, type Manifest } from './render-chart.ts';
 
 const TEST_TIMEOUT_MS = 120_000;
 const NAMESPACE = `chart-dry-run-${Date.now()}`;
-/** Kinds of other operators, which the cluster may not have. */
+/** Kinds of other operators, which may be missing in the cluster. */
 const FOREIGN = /^(?:monitoring\.coreos\.com|keda\.sh)\//;
 
 const kubectl = (args: readonly string[], input?: string) => runProgram('kubectl', args, input);
-/** The namespaces that values name need not be there. */
+/** The namespaces in values need not exist. */
 const inNamespace = (manifests: readonly Manifest[]) =>
   manifests
     .filter(({ apiVersion }) => !FOREIGN.test(apiVersion))

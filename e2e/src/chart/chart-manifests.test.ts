@@ -63,11 +63,11 @@ const podsOf = (manifests: readonly Manifest[]): { readonly of: Manifest; readon
     return ['Deployment', 'Job'].includes(of.kind) ? [{ of, pod: (of.spec as WorkloadSpec).template.spec }] : [];
   });
 const variablesOf = (pod: PodSpec) => Object.fromEntries(pod.containers[0].env.map(({ name, ...rest }) => [name, rest]));
-/** Without what differs in each rendering: generated passwords. */
+/** Without values that differ in each rendering: generated passwords. */
 const comparable = (manifests: readonly Manifest[]) => manifests.filter(({ kind }) => kind !== 'Secret');
 
 describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
-  test.each(HELMS)('%s lint --strict has nothing to say', (helm) => {
+  test.each(HELMS)('%s lint --strict has no findings', (helm) => {
     expect(lintChart(helm)).toContain('0 chart(s) failed');
   });
 
@@ -86,7 +86,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(comparable(other)).toEqual(comparable(manifestsOf(name)));
   });
 
-  test.each(Object.keys(CHART_CASES))('%s: names are unique, short enough, and all labels say what belongs together', (name) => {
+  test.each(Object.keys(CHART_CASES))('%s: names are unique and short enough, and labels are complete', (name) => {
     const manifests = manifestsOf(name).filter(({ kind }) => kind !== 'CustomResourceDefinition');
     const keys = manifests.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`);
     expect(new Set(keys).size).toBe(keys.length);
@@ -95,7 +95,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
       expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'vitrine', 'app.kubernetes.io/instance': RELEASE });
   });
 
-  test.each(Object.keys(CHART_CASES))('%s: every pod meets the restricted level and has bounds', (name) => {
+  test.each(Object.keys(CHART_CASES))('%s: every pod meets the restricted level and has resource limits', (name) => {
     for (const { of, pod } of podsOf(manifestsOf(name))) {
       expect(pod).toMatchObject({
         enableServiceLinks: false,
@@ -148,7 +148,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(wait).toBe(['gateway', 'store-api'].includes(component) ? 5 : 0);
   });
 
-  test('what a gateway needs is set: store, broker, peppers, shared counters, and its folders can be written to', () => {
+  test('the settings of a gateway are complete: store, broker, peppers, shared counters, and writable folders', () => {
     const pod = podOf(manifestsOf('servers of one’s own'), '-gateway');
     expect(variablesOf(pod)).toMatchObject({
       SVC_CONFIG: { value: '/etc/vitrine/config/config.yaml' },
@@ -239,7 +239,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(podOf(own, '-gateway').containers[0].image).toBe('vitrine/gateway:3');
   });
 
-  test('replicas are left out where something else sets them; a budget is there with more than one', () => {
+  test('replicas are omitted if set elsewhere; a disruption budget exists with more than one', () => {
     const budgets = (name: string) =>
       manifestsOf(name)
         .filter(({ kind }) => kind === 'PodDisruptionBudget')
@@ -261,7 +261,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     });
   });
 
-  test('Jobs are ordinary ones with a name of their content, and migrations run before an upgrade, too', () => {
+  test('Jobs are ordinary ones named by their content, and migrations also run before an upgrade', () => {
     const jobsOf = (values: object) => render(values).filter(({ kind }) => kind === 'Job');
     const jobs = jobsOf({});
     const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
@@ -279,14 +279,14 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     for (const { spec } of jobs) expect(spec).toMatchObject({ backoffLimit: 5, activeDeadlineSeconds: 900 });
   });
 
-  test('topics are looked after by a program that does not end, so that lost ones are created again', () => {
+  test('a permanent program keeps topics, so that lost ones are created again', () => {
     const pod = podOf(manifestsOf('servers of one’s own'), '-topics');
     expect(pod.containers[0].args).toEqual(['topics', '--watch', '5']);
     expect(pod).toMatchObject({ restartPolicy: 'Always' });
     expect(named(manifestsOf('as little as possible'), 'Deployment', '-topics')).toBeUndefined();
   });
 
-  test('the pepper is kept on uninstall and cannot be overwritten; one that exists is not made', () => {
+  test('the pepper is kept on uninstall and cannot be overwritten; an existing one is not created', () => {
     const pepper = named(manifestsOf('servers of one’s own'), 'Secret', '-pepper');
     expect(pepper).toMatchObject({ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } }, immutable: true });
     const { data } = pepper as unknown as { readonly data: { readonly peppers: string } };
@@ -336,7 +336,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     });
   });
 
-  test.each(['view', 'edit', 'admin'])('the role %s of the cluster gets rights on keys and plans, never on Secrets', (role) => {
+  test.each(['view', 'edit', 'admin'])('the cluster role %s has rights on keys and plans, never on Secrets', (role) => {
     const found = named(manifestsOf('servers of one’s own'), 'ClusterRole', `-${role}`);
     expect(found?.metadata.labels).toMatchObject({ [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' });
     const { rules } = found as unknown as {
@@ -346,7 +346,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(rules.some(({ verbs }) => verbs.includes('create'))).toBe(role !== 'view');
   });
 
-  test('a NetworkPolicy opens the ports that the values name: brokers, providers, telemetry', () => {
+  test('a NetworkPolicy opens the ports in the values: brokers, providers, telemetry', () => {
     const portsOf = (name: string, suffix: string) => {
       const { egress } = specOf(manifestsOf(name), 'NetworkPolicy', suffix) as { egress: { ports: { port: number }[] }[] };
       return egress.flatMap(({ ports }) => ports.map(({ port }) => port));
@@ -356,7 +356,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(portsOf('own images, labels and places', '-gateway')).toEqual([53, 53, 5432, 9092, 9094, 443, 8090, 4319, 1234]);
   });
 
-  test('a scanner reaches the public web, and no address of a cluster or a private network', () => {
+  test('a scanner reaches the public web, but no address of a cluster or a private network', () => {
     const { egress } = specOf(manifestsOf('servers of one’s own'), 'NetworkPolicy', '-enrich-scan-queue') as {
       egress: { ports: { port: number }[]; to?: { ipBlock: { cidr: string; except: string[] } }[] }[];
     };
@@ -377,11 +377,11 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
       expect([address, refused.check(address)]).toEqual([address, true]);
     for (const address of ['1.1.1.1', '172.32.0.1', '192.169.0.1', '100.128.0.1', '23.227.38.65'])
       expect([address, refused.check(address)]).toEqual([address, false]);
-    // Neither loopback, link-local nor unique local addresses are in it.
+    // It contains no loopback, link-local or unique local addresses.
     expect([v4?.ipBlock.cidr, v6?.ipBlock.cidr]).toEqual(['0.0.0.0/0', '2000::/3']);
   });
 
-  test('store API and scanner share peppers, service token and public URLs with what else has them', () => {
+  test('store API and scanner share peppers, service token and public URLs with other components', () => {
     const own = manifestsOf('servers of one’s own');
     const api = variablesOf(podOf(own, '-store-api'));
     expect(api).toMatchObject({
@@ -425,7 +425,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     });
   });
 
-  test('a ServiceMonitor is there where it is enabled and its kind known', () => {
+  test('a ServiceMonitor exists if it is enabled and its kind is known', () => {
     const values = { metrics: { serviceMonitor: { enabled: true } } };
     const monitorsOf = (versions: readonly string[]) =>
       render(values, { apiVersions: versions }).filter(({ kind }) => kind === 'ServiceMonitor');
@@ -457,7 +457,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     },
   );
 
-  test('what is disabled is not there', () => {
+  test('disabled parts are absent', () => {
     const kinds = new Set(manifestsOf('as little as possible').map(({ kind }) => kind));
     expect([...kinds].toSorted()).toEqual(['ConfigMap', 'Deployment', 'Pod', 'PodDisruptionBudget', 'Secret', 'Service']);
   });

@@ -18,7 +18,7 @@ const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'
 
 const resolve = (of: Schema): Schema =>
   of.$ref === undefined ? of : resolve(schema.$defs?.[of.$ref.replace('#/$defs/', '')] ?? {});
-/** Paths of values that the schema does not name, and of the schema's that have no value. */
+/** Paths of values missing in the schema, and of schema entries without a value. */
 function differences(value: unknown, of: Schema, path = ''): string[] {
   const { properties, additionalProperties } = resolve(of);
   if (properties === undefined) return [];
@@ -109,9 +109,9 @@ describeWithPrograms(HELMS, 'wrong values are refused with what to change', () =
 
 describeWithPrograms(['helm4'], 'the notes', () => {
   const installs = { ...CHART_CASES, 'limits of usage': { ...OWN_SERVERS, gateway: { config: LIMITS } } };
-  test.each(Object.entries(installs))('%s: a shell takes all of them', (_name, values) => {
+  test.each(Object.entries(installs))('%s: a shell accepts all of them', (_name, values) => {
     const { status, stderr } = runProgram('bash', ['-n'], renderNotes(values));
-    // It warns of a document that never ends.
+    // It warns of an unterminated document.
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
@@ -127,13 +127,13 @@ describeWithPrograms(['helm4'], 'the notes', () => {
     expect(notes).not.toContain('dev.enabled');
   });
 
-  test('name a namespace of the list, which exists', () => {
+  test('name an existing namespace of the list', () => {
     const notes = renderNotes({ ...OWN_SERVERS, operator: { watchNamespaces: ['team-b'] } });
     expect(notes).toContain('kubectl label namespace team-b vitrine.dev/org=acme');
     expect(notes).not.toContain('create namespace');
   });
 
-  test('make a key on the command line where there is no operator, and warn of servers without volumes', () => {
+  test('create a key on the command line without an operator, and warn of servers without volumes', () => {
     const notes = renderNotes({ dev: { enabled: true }, operator: { enabled: false } });
     expect(notes).toContain('node services/gateway/src/main.ts keys create --role owner --name first');
     expect(notes).not.toContain('GatewayKey');

@@ -6,7 +6,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { freePort, startProcess } from '../running-process.ts';
 import type { Component } from './shared-names.ts';
 
-/** Nothing listens there: services that wait for a broker serve all the same. */
+/** Nothing listens there: services that wait for a broker still serve. */
 const NO_BROKER = '127.0.0.1:1';
 const PEPPER = `1:${'p'.repeat(32)}`;
 const START_TIMEOUT_MS = 60_000;

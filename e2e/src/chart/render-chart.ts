@@ -6,7 +6,7 @@ import { runProgram } from '../programs.ts';
 export const CHART = join(ROOT, 'charts/vitrine');
 export const HELMS = ['helm3', 'helm4'] as const;
 export type Helm = (typeof HELMS)[number];
-/** A Helm that was built from its sources believes in an old cluster. */
+/** A Helm built from sources assumes an old cluster version. */
 const KUBE_VERSION = '--kube-version=1.35.4';
 export const RELEASE = 'shop';
 export const NAMESPACE = 'gateways';
@@ -50,7 +50,7 @@ export function renderChart(options: RenderOptions): Manifest[] {
   });
 }
 
-/** The notes as Helm 4 renders them; Helm 3 does it with a cluster only. */
+/** The notes as Helm 4 renders them; Helm 3 needs a cluster for them. */
 export function renderNotes(values: object): string {
   const args = ['install', RELEASE, CHART, `--namespace=${NAMESPACE}`, '--dry-run=client', '--values=-'];
   const { status, stdout, stderr } = runProgram('helm4', args, JSON.stringify(values));

@@ -36,7 +36,7 @@ describe('names that services have', () => {
     expect(TOPICS.filter((topic) => !named('topic').some((prefix) => topic.startsWith(prefix)))).toEqual([]);
   });
 
-  test('are the roles that the example of CloudNativePG makes and gives to users', () => {
+  test('are the roles that the example of CloudNativePG creates and grants to users', () => {
     const [cluster] = documentsIn('deploy/examples/cloudnative-pg.yaml') as unknown as {
       spec: {
         bootstrap: { initdb: { postInitApplicationSQL: readonly string[] } };
@@ -80,7 +80,7 @@ describeWithPrograms(['helm4'], 'rendered with values of deploy', () => {
   const render = (values: object) => renderChart({ helm: 'helm4', values, apiVersions: ['keda.sh/v1alpha1'] });
   const production = valuesOf('production.yaml');
 
-  test('the chart opens the ports of the services, and nothing else', () => {
+  test('the chart opens exactly the ports of the services', () => {
     const ports = render(production)
       .filter(({ kind }) => kind === 'Deployment')
       .map(({ metadata, spec }) => {
@@ -124,7 +124,7 @@ describeWithPrograms(['helm4'], 'rendered with values of deploy', () => {
         .reduce<Values>((all, next) => mergeValues(all, next), {});
       const components = [...maximaOf(values)].filter(([component]) => component in names.connections);
       expect(components).toHaveLength(Object.keys(names.connections).length);
-      // One more pod of each while it is replaced, two of migrations, and ten for others.
+      // One more pod of each during its replacement, two of migrations, and ten for others.
       const sum = components.reduce((total, [name, pods]) => total + (pods + 1) * names.connections[name as Component], 2 + 10);
       const isDev = 'dev' in values;
       const limitedTo = (maxConnections: number) =>

@@ -6,7 +6,7 @@ import { ROOT } from '../running-process.ts';
 import { describeWithPrograms } from '../programs.ts';
 import { CHART, renderChart } from './render-chart.ts';
 
-// Skaffold itself is not run: everything that its file names is compared with what it names.
+// Skaffold itself is not run: all references in its file are compared with their targets.
 
 interface Skaffold {
   readonly apiVersion: string;
@@ -73,7 +73,7 @@ test('repository and tag of every image are set from its artifact', () => {
   expect(release.setValueTemplates).toEqual(Object.fromEntries(expected));
 });
 
-test('chart, files of values and the kinds of the operator are there', () => {
+test('chart, values files and the kinds of the operator exist', () => {
   expect(join(ROOT, release.chartPath)).toBe(CHART);
   const files = skaffold.profiles.flatMap(({ patches }) =>
     patches.flatMap(({ path, value }) => (path.endsWith('Files') ? value : [])),
@@ -100,7 +100,7 @@ test.each(['dev', 'ci', 'production'])('deploy/values/%s.yaml sets values that t
 });
 
 describeWithPrograms(['helm4'], 'what the chart renders for skaffold.yaml', () => {
-  test('has the Services and ports that are forwarded', () => {
+  test('has the forwarded Services and ports', () => {
     const manifests = renderChart({ helm: 'helm4', values: read('deploy/values/dev.yaml') as object });
     for (const { resourceName, port, namespace } of skaffold.portForward) {
       expect(namespace).toBe(release.namespace);

@@ -45,7 +45,7 @@ function keyOf({ key }: Pair): string {
 function commentOf(pair: Pair, parent: YAMLMap): string {
   const own = isScalar(pair.key) ? pair.key.commentBefore : undefined;
   const text = own ?? (parent.items[0] === pair ? parent.commentBefore : undefined) ?? '';
-  // A paragraph above it is about the file.
+  // A paragraph above it describes the file.
   const paragraph = text.split(/\n *\n/).at(-1) ?? '';
   return paragraph
     .split('\n')

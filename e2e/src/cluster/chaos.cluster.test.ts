@@ -18,9 +18,9 @@ import { startSlowProvider, startTraffic, type TrafficReport } from './upgrade/t
 const START_TIMEOUT_MS = 1_200_000;
 const TEST_TIMEOUT_MS = 600_000;
 const STEP_TIMEOUT_MS = 120_000;
-/** How long each part is away. */
+/** Duration of each outage. */
 const AWAY_SECONDS = Number(process.env['VITRINE_AWAY_SECONDS'] ?? 6);
-/** From the return of what was away until a new key is ready. */
+/** Time from the end of the outage until a new key is ready. */
 const READY_MS = 30_000;
 const PER_SECOND = 50;
 const LIMITED_PER_SECOND = 10;
@@ -65,7 +65,7 @@ await describeWithCluster('requests on new connections while parts of a release 
       ...rest,
       gateway: { ...gateway, config, resources: { requests: { cpu: '100m' } } },
       traceWriter: { ...traceWriter, replicas: 1 },
-      // They are not on the way of a request, and two cores are few.
+      // They do not handle requests, and two cores are few.
       storeApi: { enabled: false },
       enrichScanQueue: { enabled: false },
     };
@@ -83,7 +83,7 @@ await describeWithCluster('requests on new connections while parts of a release 
   }, START_TIMEOUT_MS);
   afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
 
-  /** Keys are ready, and a new one becomes so. */
+  /** Keys are ready, and a new one becomes ready. */
   const untilSettled = async (name: string) => {
     await createGatewayKey(kubectl, `after-${name}`, { role: 'viewer' });
     await kubectl.wait('condition=Ready', ['gatewaykey', '--all'], READY_MS);
@@ -146,7 +146,7 @@ await describeWithCluster('requests on new connections while parts of a release 
     TEST_TIMEOUT_MS,
   );
 
-  /** By the client of a service: an image of Kafka need not have its scripts. */
+  /** With the client of a service, because an image of Kafka may lack its scripts. */
   const deleteTopic = async () => {
     const client = `new (require('kafkajs').Kafka)({ brokers: ['${stores.brokers}'] }).admin()`;
     const script = `const admin = ${client}; admin.connect().then(() => admin.deleteTopics({ topics: ['${TOPIC}'] })).then(() => admin.disconnect())`;

@@ -23,7 +23,9 @@ interface Node {
   readonly status: { readonly images?: readonly { readonly names: readonly string[] }[] };
 }
 
-/** Builds the images of a checkout and gives them to the cluster. A tag is the id of its image, so that a node cannot run an older one. */
+/**
+ * Builds the images of a checkout and loads them into the cluster. A tag is the id of its image, so that a node cannot run an older one.
+ */
 export async function provideImages(
   cluster: TestCluster,
   checkout = ROOT,
@@ -43,7 +45,7 @@ export async function provideImages(
   return images;
 }
 
-/** Gives the images that tests run on to the cluster, where the engine has them: others are pulled. A pod of the namespace holds them. */
+/** Loads test images into the cluster if the engine has them; others are pulled. A pod of the namespace keeps them. */
 export async function provideTestImages(cluster: TestCluster, kubectl: Kubectl): Promise<void> {
   const present: string[] = [];
   for (const name of TEST_IMAGES) {
@@ -54,7 +56,7 @@ export async function provideTestImages(cluster: TestCluster, kubectl: Kubectl):
     if (isPresent) present.push(name);
   }
   await loadMissing(cluster, present);
-  // What a node says of its images is up to minutes old.
+  // A node's list of images is up to minutes old.
   await holdImages(kubectl, 'test-images', TEST_IMAGES).catch(async (error: unknown) => {
     if (present.length === 0) throw error;
     await cluster.load(present);
@@ -62,7 +64,7 @@ export async function provideTestImages(cluster: TestCluster, kubectl: Kubectl):
   });
 }
 
-/** The user that the database runs as in its image: it has to be one of the image, and images differ. */
+/** The user that the database runs as in its image: it must exist in the image, and images differ. */
 export async function postgresUser(): Promise<number> {
   const user = await runCommand('docker', ['run', '--rm', '--entrypoint', 'id', IMAGES.postgres, '-u', 'postgres']);
   return Number(user.trim());

@@ -6,7 +6,7 @@ const KINDS = `namespaces,customresourcedefinitions,clusterroles,clusterrolebind
 const OWN_DEFINITIONS = /^customresourcedefinition\.apiextensions\.k8s\.io\/\w+\.vitrine\.dev$/;
 export type Inventory = ReadonlySet<string>;
 
-/** Names of everything that stands outside of namespaces and that a release could leave behind. */
+/** Names of all cluster-scoped objects that a release could leave behind. */
 export async function takeInventory(kubectl: Kubectl): Promise<Inventory> {
   const names = await kubectl.run(['get', KINDS, '--output=name']);
   return new Set(names.split('\n').filter(Boolean));
@@ -24,7 +24,7 @@ export function refuseUsedCluster(inventory: Inventory, namespaces: readonly str
   );
 }
 
-/** Deletes the definitions that a release has kept; resolves with the names of all else that was not there before. */
+/** Deletes the definitions that a release has kept; resolves with the names of all other new objects. */
 export async function removeDefinitions(kubectl: Kubectl, before: Inventory): Promise<readonly string[]> {
   const added = async () => [...(await takeInventory(kubectl))].filter((name) => !before.has(name));
   const definitions = (await added()).filter((name) => OWN_DEFINITIONS.test(name));

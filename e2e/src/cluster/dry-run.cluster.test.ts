@@ -8,9 +8,9 @@ import { createNamespace } from './test-namespace.ts';
 
 const START_TIMEOUT_MS = 300_000;
 const TEST_TIMEOUT_MS = 120_000;
-/** Namespaces that are named in the cases: Roles are made in them. */
+/** Namespaces in the cases, in which Roles are created. */
 const LISTED = ['team-a', 'team-b'];
-/** Kinds of others, which a cluster need not have. */
+/** Kinds of other operators, which may be missing in a cluster. */
 const FOREIGN = /^(?:keda\.sh|monitoring\.coreos\.com)\//;
 
 await describeWithCluster('the API server accepts what the chart renders', () => {

@@ -21,11 +21,11 @@ const FIRST_TRACE_MS = 90_000;
 /** From `kubectl apply` of a plan until the gateway enforces it. */
 const PLAN_MS = 5_000;
 const READY_MS = 30_000;
-/** The grace period of the rotated key, and what notification and clocks may add. */
+/** The grace period of the rotated key, plus the time for notification and clock differences. */
 const GRACE_SECONDS = 10;
 const GRACE_ENDS_MS = 25_000;
 const NAMESPACE = 'vitrine';
-/** Which the notes make. */
+/** The key created by the notes. */
 const NOTES_NAMESPACE = 'team-a';
 const SECTION = 'In a cluster: from nothing to a traced exchange';
 

@@ -19,7 +19,7 @@ const NAMESPACE = `vitrine-install-${Date.now()}`;
 const TENANT = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'main' };
 const DEPLOYMENTS = ['gateway', 'trace-writer', 'store-api', 'enrich-scan-queue', 'operator', 'topics'];
 const DEFINITIONS = ['gatewaykeys.vitrine.dev', 'planlimits.vitrine.dev'];
-/** What stays of a release beside its keys. */
+/** Objects that remain of a release, other than its keys. */
 const KEPT_SECRETS = [`${RELEASE}-graphql-token`, `${RELEASE}-pepper`, 'kept-gateway-key', 'left-gateway-key'];
 
 interface Deployment extends KubernetesObject {
@@ -44,7 +44,7 @@ await describeWithCluster('a release and its keys', () => {
     let kubectl: Kubectl;
     let helm: Helm;
     let release: Release;
-    /** What a credential consists of, before the release was uninstalled. */
+    /** The parts of a credential before the release was uninstalled. */
     let before: Readonly<Record<string, unknown>>;
     let [token, leftToken] = ['', ''];
 

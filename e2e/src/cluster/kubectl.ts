@@ -6,7 +6,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const SHOWN_EVENTS = 40;
 const SHOWN_LOG_LINES = 40;
 
-/** An object of the API, as far as tests read it. */
+/** The fields of an API object that tests read. */
 export interface KubernetesObject {
   readonly kind: string;
   readonly metadata: {
@@ -76,7 +76,7 @@ export class Kubectl {
     return Buffer.from(value, 'base64').toString();
   }
 
-  /** Waits; a failure shows what the pods of the namespace say. */
+  /** Waits; a failure includes the logs of the namespace's pods. */
   async wait(condition: string, what: readonly string[], timeoutMs: number): Promise<void> {
     const args = ['wait', `--for=${condition}`, ...what, `--timeout=${Math.ceil(timeoutMs / 1_000)}s`];
     await this.explain(this.run(args, { timeoutMs: timeoutMs + REQUEST_TIMEOUT_MS }));
@@ -104,7 +104,7 @@ export class Kubectl {
     }
   }
 
-  /** Adds to the error of a failed step what a person would look at next. */
+  /** Adds diagnostic data to the error of a failed step. */
   async explain<T>(step: Promise<T>): Promise<T> {
     try {
       return await step;
@@ -129,7 +129,7 @@ export class Kubectl {
     return [`namespace ${this.namespace}`, table, shown, ...(await Promise.all(logs))].join('\n');
   }
 
-  /** Polls until `check` gives something else than undefined or false; a failure shows what the pods say. */
+  /** Polls until `check` returns a value other than undefined or false. A failure includes the logs of the pods. */
   until<T>(what: string, timeoutMs: number, check: () => Promise<T | undefined | false>): Promise<T> {
     return this.explain(waitUntil(check, { what, timeoutMs }));
   }

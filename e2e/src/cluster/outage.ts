@@ -4,7 +4,8 @@ import type { Kubectl } from './kubectl.ts';
 const READY_TIMEOUT_MS = 120_000;
 const NOWHERE = { 'vitrine.dev/away': 'yes' };
 
-/** Takes a server of `outside-stores.ts` away: its Service leads nowhere, so that new connections are refused, and its process ends, so that
+/** Shuts down a server of `outside-stores.ts`: its Service has no endpoint, so that new connections are refused, and its process ends,
+ *  so that
  *  all others break. Its pod and its disk stay. */
 export async function takeServerAway(kubectl: Kubectl, name: string, seconds: number): Promise<void> {
   await selectPods(kubectl, name, NOWHERE);
@@ -15,7 +16,7 @@ export async function takeServerAway(kubectl: Kubectl, name: string, seconds: nu
   await kubectl.rollout(`deployment/${name}`, READY_TIMEOUT_MS);
 }
 
-/** The process cannot say goodbye to `kubectl exec`, which it takes with it. */
+/** The killed process also ends `kubectl exec`, so its error is ignored. */
 async function endProcess(kubectl: Kubectl, name: string): Promise<void> {
   await kubectl.exec(`deployment/${name}`, ['sh', '-c', 'kill -INT 1; sleep 2; kill -KILL -1']).catch(() => '');
 }

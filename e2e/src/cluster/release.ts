@@ -11,11 +11,11 @@ export const RELEASE = 'vitrine';
 export interface PreparedCluster extends AsyncDisposable {
   readonly cluster: TestCluster;
   readonly images: ServiceImages;
-  /** Of what is not the chart's: the provider, and stores. */
+  /** Namespace of objects outside the chart: the provider, and stores. */
   readonly outside: Kubectl;
 }
 
-/** Disposal removes everything, and fails when something is left outside of namespaces. `namespaces`: others that must not be there. */
+/** Disposal removes everything, and fails if cluster-scoped objects are left. `namespaces`: others that must not exist. */
 export async function prepareCluster(outsideName: string, ...namespaces: readonly string[]): Promise<PreparedCluster> {
   await using opened = new AsyncDisposableStack();
   const cluster = opened.use(await openCluster());

@@ -1,4 +1,4 @@
-/** What the `restricted` admission level asks of a pod. */
+/** The requirements of the `restricted` admission level for a pod. */
 export const RESTRICTED_POD = {
   runAsNonRoot: true,
   runAsUser: 1000,
@@ -7,7 +7,7 @@ export const RESTRICTED_POD = {
   seccompProfile: { type: 'RuntimeDefault' },
 } as const;
 
-/** What it asks of a container. */
+/** Its requirements for a container. */
 export const RESTRICTED_CONTAINER = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
@@ -20,7 +20,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** A ConfigMap with sources, and the volume that gives them their paths. A ConfigMap holds 1 MiB. */
+/** A ConfigMap with sources, and the volume that gives them their paths. A ConfigMap is limited to 1 MiB. */
 export function sourceVolume(name: string, files: readonly SourceFile[]) {
   const keys = files.map(({ path }) => path.replaceAll('/', '--'));
   return {

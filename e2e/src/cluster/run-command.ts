@@ -26,7 +26,7 @@ export function runCommand(file: string, args: readonly string[], options: Comma
     const printed = `${stdout.slice(-SHOWN_OUTPUT)}\n${stderr.slice(-SHOWN_OUTPUT)}`.trim();
     reject(new Error(`${file} ${args.join(' ')} ${end}: ${printed}`));
   });
-  // A program that ends without reading its input closes the pipe: its exit code says why.
+  // A program that ends without reading its input closes the pipe: its exit code has the reason.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return promise;

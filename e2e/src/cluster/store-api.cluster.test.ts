@@ -112,7 +112,7 @@ await describeWithCluster('the store API of a release', () => {
       const next = values(prepared.images, { 'vitrine.dev/upgraded': 'yes' });
       await new Helm(program, kubectl).upgrade({ name: RELEASE, chart: join(ROOT, 'charts/vitrine'), values: next });
       await traffic.untilSent(ENOUGH, STEP_TIMEOUT_MS);
-      // One that is ending yet is not to be deleted again.
+      // A terminating one must not be deleted again.
       const pods = (await kubectl.list<Pod>('pods', '--selector=app.kubernetes.io/component=store-api')).filter(
         ({ metadata }) => metadata.deletionTimestamp === undefined,
       );
@@ -185,7 +185,7 @@ await describeWithCluster('the store API of a release', () => {
   );
 });
 
-/** As their observations would leave them. */
+/** In the state after their observations. */
 async function addStores(stores: OutsideStores): Promise<void> {
   const times = { first_observed_at: T0, last_confirmed_at: T0 };
   const technologies = DEMO_FACTS.technologies.map(({ slug, install_state, confidence }) => ({

@@ -8,14 +8,14 @@ import { runCommand } from './run-command.ts';
 
 const LOAD_TIMEOUT_MS = 300_000;
 
-/** The cluster that tests run on. Disposal removes only what was started for them. */
+/** The cluster that tests run on. Disposal removes only resources started for them. */
 export interface TestCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   /** Copies images of the container engine to its nodes. */
   load(images: readonly string[]): Promise<void>;
 }
 
-/** Why no journey can run here; undefined when one can. Images are built, so an engine is needed whatever the cluster is. */
+/** Why no journey can run here; undefined if one can. Images are built, so an engine is always needed. */
 export async function clusterError(): Promise<string | undefined> {
   const missing = missingPrograms(['kubectl', ...helmPrograms()]);
   if (missing.length > 0) return `not installed: ${missing.join(', ')}`;

@@ -16,12 +16,12 @@ export async function createNamespace(
   const kubectl = new Kubectl(cluster.kubeconfig, name);
   const admission = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   const metadata = { name, labels: { ...admission, ...labels } };
-  // Created and not applied: a namespace that is there already is not ours to delete.
+  // Created and not applied: an existing namespace is not ours to delete.
   await kubectl.run(['create', '--filename', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata }) });
   return { kubectl, [Symbol.asyncDispose]: () => deleteNamespace(kubectl) };
 }
 
-/** A test that failed may have left custom resources whose operator is gone: their finalizers would keep the namespace for ever. */
+/** A test that failed may have left custom resources whose operator is gone: their finalizers would keep the namespace forever. */
 export async function deleteNamespace(kubectl: Kubectl): Promise<void> {
   await deleteWorkloads(kubectl).catch(() => {}); // What does not end is in the error of the wait below.
   await kubectl.run(['delete', 'namespace', kubectl.namespace, '--wait=false', '--ignore-not-found']);
@@ -36,7 +36,7 @@ export async function deleteNamespace(kubectl: Kubectl): Promise<void> {
   });
 }
 
-/** The controller of namespaces looks again after half of the longest grace period of the pods that it finds, however soon they end. */
+/** The controller of namespaces checks again after half of the longest grace period of its pods, even if they end earlier. */
 async function deleteWorkloads(kubectl: Kubectl): Promise<void> {
   const timeout = `--timeout=${DELETE_TIMEOUT_MS / 1_000}s`;
   await kubectl.run(['delete', 'deployments,jobs,pods', '--all', '--cascade=foreground', timeout], {

@@ -18,9 +18,9 @@ import { startSlowProvider, startTraffic, type TrafficReport } from './upgrade/t
 const START_TIMEOUT_MS = 1_200_000;
 const TEST_TIMEOUT_MS = 600_000;
 const STEP_TIMEOUT_MS = 240_000;
-/** On kept connections. With those on new ones it is what two slow cores serve while all pods start anew. */
+/** On kept connections. Together with requests on new connections, it is the rate that two slow cores sustain while all pods restart. */
 const PER_SECOND = 50;
-/** On new connections, which the Service gives to any pod that it believes to be ready. */
+/** On new connections, which the Service routes to any ready pod. */
 const NEW_PER_SECOND = 50;
 /** Requests that are in flight when a gateway stops have 5 s. */
 const MAX_DELAY_MS = 4_000;
@@ -51,16 +51,16 @@ await describeWithCluster('requests during an upgrade', () => {
     const config = { providers: { openai: { upstream }, anthropic: { upstream } } };
     const own = {
       ...rest,
-      // What all pods of an upgrade request together has to fit on a node with two cores.
+      // The total requests of all pods of an upgrade must fit on a node with two cores.
       gateway: { ...gateway, config, podAnnotations, resources: { requests: { cpu: '150m' } } },
       traceWriter: { ...traceWriter, replicas: 1 },
-      // They are not on the way of a request, and two cores are few.
+      // They do not handle requests, and two cores are few.
       storeApi: { enabled: false },
       enrichScanQueue: { enabled: false },
     };
     return withOutsideStores(own, stores.brokers);
   };
-  /** Lets requests pass between two changes. */
+  /** Waits for requests between two changes. */
   const untilSent = (more: number) => traffic.untilSent(more, STEP_TIMEOUT_MS);
 
   beforeAll(async () => {
@@ -91,7 +91,7 @@ await describeWithCluster('requests during an upgrade', () => {
     'chart and images are upgraded from the version before',
     async () => {
       const chart = join(ROOT, 'charts/vitrine');
-      // The annotation makes new pods, also where the images are the same.
+      // The annotation creates new pods even if the images are the same.
       const next = values(prepared.images, { 'vitrine.dev/upgraded': 'yes' });
       await new Helm(program, kubectl).upgrade({ name: RELEASE, chart, values: next });
       await untilSent(ENOUGH);
@@ -102,7 +102,7 @@ await describeWithCluster('requests during an upgrade', () => {
   test(
     'gateways are rescheduled one by one',
     async () => {
-      // One that is ending yet is not to be deleted again.
+      // A terminating one must not be deleted again.
       const pods = (await kubectl.list<Pod>('pods', '--selector=app.kubernetes.io/component=gateway')).filter(
         ({ metadata }) => metadata.deletionTimestamp === undefined,
       );

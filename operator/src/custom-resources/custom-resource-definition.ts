@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 const DROPPED = ['$schema', 'additionalProperties', 'id'];
 const INTEGER_BOUNDS = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
 
-/** The CustomResourceDefinition of a kind, as apiextensions.k8s.io/v1 takes it. */
+/** The CustomResourceDefinition of a kind, in the format of apiextensions.k8s.io/v1. */
 export function customResourceDefinition(resource: CustomResource): Json {
   const { kind, plural, singular, shortName, columns, description } = resource;
   const { selectableFields = [], rules = [], isSpecRequired = false } = resource;
@@ -42,7 +42,7 @@ export function customResourceDefinition(resource: CustomResource): Json {
                 apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
                 kind: { type: 'string', description: 'Kind of this object.' },
                 metadata: { type: 'object' },
-                // Without a default, rules of the spec would not see that it was removed.
+                // Without a default, rules of the spec could not detect its removal.
                 spec: isSpecRequired ? structural(resource.spec) : { default: {}, ...structural(resource.spec) },
                 status: structural(resource.status),
               },

@@ -14,14 +14,14 @@ export interface PrinterColumn {
   readonly priority?: 0 | 1;
 }
 
-/** A kind as its CustomResourceDefinition is made from. */
+/** The source of a kind's CustomResourceDefinition. */
 export interface CustomResource {
   readonly kind: string;
   readonly plural: string;
   readonly singular: string;
   readonly shortName: string;
   readonly description: string;
-  /** Shapes with a description on every field. A rule in CEL is in `x-kubernetes-validations` of a shape's meta. */
+  /** Schemas with a description on every field. CEL rules are in `x-kubernetes-validations` of a schema's meta. */
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
   readonly columns: readonly PrinterColumn[];
@@ -36,7 +36,7 @@ interface CelRule {
   readonly message: string;
 }
 
-/** The meta of a shape with rules in CEL. */
+/** The meta of a schema with CEL rules. */
 export function celRules(...rules: readonly CelRule[]): Readonly<Record<string, unknown>> {
   return { 'x-kubernetes-validations': rules };
 }

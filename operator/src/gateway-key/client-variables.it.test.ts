@@ -43,7 +43,7 @@ const environment = () =>
     Object.entries(world.secret?.data ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()]),
   );
 
-test('the official SDKs reach their providers through the gateway with nothing in their environment but the Secret of a key', async () => {
+test('the official SDKs reach their providers through the gateway with only the Secret of a key in their environment', async () => {
   const openai = opened.use(await startMockOpenai());
   const anthropic = opened.use(await startMockAnthropic());
   const url = await startGateway(openai.url, anthropic.url);
@@ -61,7 +61,7 @@ test('the official SDKs reach their providers through the gateway with nothing i
     ]);
 });
 
-test('a Secret that was made before, or for another address, gets the variables, and keeps its token', async () => {
+test('a Secret created earlier or for another address gets the variables and keeps its token', async () => {
   const { token } = world;
   world.clients = CLIENTS;
   world.restart();
@@ -75,7 +75,7 @@ test('a Secret that was made before, or for another address, gets the variables,
   });
 });
 
-/** On the database of the test; resolves with its URL when it serves. */
+/** Starts a gateway on the database of the test. Resolves with its URL. */
 async function startGateway(openai: string, anthropic: string): Promise<string> {
   const folder = opened.use(await temporaryFolder('gateway'));
   const port = await freePort();

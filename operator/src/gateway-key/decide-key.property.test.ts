@@ -8,8 +8,8 @@ import { decideKey, isSettled, type KeyAction, type Settled } from './decide-key
 import { FINALIZER, gatewayKeySpec, type GatewayKeyObject } from './gateway-key-resource.ts';
 import type { ObservedKey, ObservedSecret } from './observed-key.ts';
 
-// The world of one key as a model: tokens are numbers, and a hash is the number's text. From any state that is possible, also after crashes,
-// the steps must end, and keep what clients rely on.
+// A model of one key: tokens are numbers, and a hash is the number's text. From any possible state, also after crashes, the steps must
+// end and keep the guarantees for clients.
 
 const [UID, OTHER, MAX_STEPS] = ['own', 'other', 10];
 const FIELDS: ManagedKeyFields = {
@@ -34,18 +34,18 @@ interface Secret {
   isOwn: boolean;
   isDescribed: boolean;
   handledRotation: string | undefined;
-  /** 0: can be no token. */
+  /** 0: not a valid token. */
   token: number;
 }
 interface World {
   isDeleted: boolean;
   hasFinalizer: boolean;
   rotate: string | undefined;
-  /** `Retain` is of no release. */
+  /** `Retain` is in no release. */
   deletionPolicy: 'Revoke' | 'Orphan' | 'Retain';
   row: Row | undefined;
   secret: Secret | undefined;
-  /** What this process knows of the staged token. */
+  /** The staged token in this process. */
   staged: number | undefined;
   tokens: number;
 }
@@ -144,12 +144,12 @@ const ownRow = ({ row }: World): Row => {
   return row as Row;
 };
 function writeSecret(world: World, token: number): void {
-  // Of others it is never written.
+  // Never written for other owners.
   expect(world.secret?.isOwn ?? true).toBe(true);
   world.secret = { isOwn: true, isDescribed: true, handledRotation: world.rotate, token };
 }
 
-/** As key-actions.ts and the rows do it. */
+/** Like key-actions.ts and the rows. */
 const ACTIONS: Readonly<Record<KeyAction, (world: World) => void>> = {
   addFinalizer: (world) => (world.hasFinalizer = true),
   createSecret: (world) => {
@@ -186,7 +186,7 @@ const ACTIONS: Readonly<Record<KeyAction, (world: World) => void>> = {
 const isAccepted = ({ row, secret }: World) =>
   row !== undefined && secret !== undefined && secret.isOwn && !row.isRevoked && [row.token, row.next].includes(secret.token);
 
-/** Steps until nothing is left to do; a crash after a step loses what the process knew. */
+/** Steps until nothing is left to do. A crash after a step loses the state of the process. */
 function converge(world: World, crashesAt: ReadonlySet<number>): Settled | 'gone' {
   const isRowOfOthers = world.row !== undefined && world.row.owner !== UID;
   const before = JSON.stringify(world.row);
@@ -200,7 +200,7 @@ function converge(world: World, crashesAt: ReadonlySet<number>): Settled | 'gone
     const wasAccepted = isAccepted(world);
     if (step.action === 'removeFinalizer' && world.row?.owner === UID) expect(world.row.isRevoked).toBe(true);
     ACTIONS[step.action](world);
-    // What clients read from the Secret goes on to work, whatever step comes next.
+    // The token in the Secret keeps working after any step.
     if (wasAccepted && !world.isDeleted) expect([step.action, isAccepted(world)]).toEqual([step.action, true]);
     if (step.action === 'removeFinalizer') return 'gone';
     if (crashesAt.has(steps)) world.staged = undefined;
@@ -214,13 +214,13 @@ test('from any state, also after crashes, the steps end: ready with an accepted 
     const end = converge(world, new Set(crashes));
     if (start.isDeleted) {
       expect([end, world.hasFinalizer]).toEqual(['gone', false]);
-      // Nobody asked for the end of a key that another policy keeps.
+      // A key kept by another policy must not be revoked.
       if (start.deletionPolicy !== 'Revoke') expect(world.row?.isRevoked).toBe(start.row?.isRevoked);
       return;
     }
     if (end === 'gone') throw new Error('a key that is not deleted is left alone');
     if (end.isStalled === true) {
-      // Somebody else's row or Secret, and nothing else.
+      // Only a row or Secret of another owner.
       expect([world.row?.owner !== UID && world.row !== undefined, world.secret?.isOwn === false]).toContain(true);
       expect(end.ready.status).toBe('False');
       return;
@@ -233,13 +233,13 @@ test('from any state, also after crashes, the steps end: ready with an accepted 
       true,
     ]);
     expect(world.rotate === undefined || world.secret?.handledRotation === world.rotate).toBe(true);
-    // Deciding again changes nothing.
+    // Deciding again has no effect.
     expect(decideKey(observe(world))).toMatchObject({ ready: { status: 'True' } });
   });
   fc.assert(property, { numRuns: propertyRuns(5_000) });
 });
 
-test('a rotation never leaves the Secret with a token that is not accepted, wherever the process ends', () => {
+test('a rotation never leaves an unaccepted token in the Secret, wherever the process ends', () => {
   for (let crash = 0; crash < 6; crash += 1) {
     const row: Row = { owner: UID, isRevoked: false, isSame: true, token: 1, next: undefined };
     const secret: Secret = { isOwn: true, isDescribed: true, handledRotation: undefined, token: 1 };

@@ -19,7 +19,7 @@ const POLL_MS = 60_000;
 /** Node's timers are bounded; keys are resynced more often anyway. */
 const MAX_WAIT_MS = 86_400_000;
 
-/** The next missing step. Each can be repeated: after a crash the same or the next one follows. */
+/** The next missing step. Each can be repeated, because after a crash the same or the next one follows. */
 export type KeyAction =
   | 'addFinalizer'
   | 'createSecret'
@@ -44,10 +44,10 @@ interface KeyStep {
 /** Nothing more to do now. */
 export interface Settled {
   readonly ready: { readonly status: 'True' | 'False' | 'Unknown' } & ConditionReason;
-  /** Only a change by a user helps. */
+  /** Only a change by a user can resolve it. */
   readonly isStalled?: boolean;
   readonly reconciling?: ConditionReason;
-  /** Not everything was observed: the other fields of the status stay. */
+  /** Not everything was observed, so the other fields of the status are kept. */
   readonly isPartial?: boolean;
   readonly requeueAfterMs?: number | undefined;
 }
@@ -59,7 +59,7 @@ export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined 
   return isLost && step !== undefined && !isSettled(step) && MAKES_ROW.has(step.action) ? ROW_MISSING : step;
 }
 
-/** As `decideKey`, also of a key whose row is gone and whose status does not say so yet. */
+/** Like `decideKey`, but also for a key whose row is missing and whose status does not report it yet. */
 export function decideStep(observed: ObservedKey): KeyStep | Settled | undefined {
   const { object, spec, tenant, problem } = observed;
   const { deletionTimestamp, annotations = {}, finalizers = [] } = object.metadata;
@@ -88,7 +88,7 @@ export function isSettled(step: KeyStep | Settled): step is Settled {
 /** The first steps of a key without a row. */
 const MAKES_ROW: ReadonlySet<KeyAction> = new Set(['createSecret', 'publishToken', 'register']);
 
-/** A key whose row is gone says so before it is registered again. The status comes back by the watch meanwhile. */
+/** A missing row is reported in the status before the key is registered again. */
 const ROW_MISSING_MS = 500;
 const ROW_MISSING: Settled = {
   ready: { status: 'False', reason: 'RowMissing', message: 'the key is gone from the database, and is registered again' },
@@ -160,7 +160,7 @@ function decideForeignRow(
     const note = 'took over a key that was made over REST';
     return { action: 'adopt', event: { type: 'Normal', reason: 'Adopted', action: 'Adopt', note } };
   }
-  // Owners of another tenant are not named.
+  // Owners in another tenant are not named.
   const owner = isSameTenant ? (row.managed_resource ?? 'a key made over REST') : 'another key';
   const adoption = isFree && isSameTenant ? ', or set adoptionPolicy: IfSameTenant' : '';
   return stalled({
@@ -217,7 +217,7 @@ function decideGiven(observed: ObservedKey, spec: GatewayKeySpec, fields: Manage
     });
   if (row === undefined) return { action: 'register', ...(wasRegistered(object) && { event: RESTORED }) };
   if (row.isRevoked && secret.token === 'current')
-    return stalled({ reason: 'TokenConflict', message: `${ref} holds a token that was revoked: put another one there` });
+    return stalled({ reason: 'TokenConflict', message: `${ref} contains a revoked token: replace it with another one` });
   if (secret.token === 'next') return { action: 'promoteToken', event: ROTATED };
   if (secret.token === 'other') return { action: 'replaceToken', event: ROTATED };
   if (!isSame(row, fields)) return { action: 'update' };
@@ -272,10 +272,11 @@ function comparable(value: ManagedKeyFields[keyof ManagedKeyFields]): string | u
   return typeof value === 'object' ? value.toSorted().join() : value;
 }
 
-/** Clocks of a cluster differ by less; the shortest rotation interval is as long. */
+/** Clocks of a cluster differ by less than this. The shortest rotation interval is equally long. */
 const MAX_AHEAD_MS = 3_600_000;
 
-/** When a token is due for replacement, milliseconds since the epoch. `rotatedAt`: when it was made, if known. A time in the future, from a wrong
+/** When a token is due for replacement, milliseconds since the epoch. `rotatedAt`: when it was created, if known. A time in the future,
+ *  from a wrong
  *  clock, counts as unknown: otherwise the token would stay until that day. */
 export function rotationDueAt(rotatedAt: number | undefined, intervalMs: number, now: number): number {
   const isKnown = rotatedAt !== undefined && rotatedAt <= now + MAX_AHEAD_MS;

@@ -17,12 +17,15 @@ import type { NamespaceObject } from './observed-key.ts';
 import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
-/** A database that lost its rows has them again within 30 s, with the restart of the process in between. */
+/** A database that lost its rows gets them back within 30 s, including a restart of the process. */
 const SWEEP_MS = 5_000;
 /** How long gateways may take to accept a token after it was staged: they are notified within a second. */
 const PROPAGATION_MS = 5_000;
 
-/** The controller of GatewayKeys: all of a cluster, or those of some namespaces, each with watches of its own because its rights are. */
+/**
+ * The controller of GatewayKeys, for all of a cluster or for some namespaces, each with separate watches because rights are per
+ * namespace.
+ */
 export function createGatewayKeyController(context: ControllerContext, database: Transactions): Controller {
   const { config, server, pool, telemetry: observer } = context;
   const keys: ListWatch<GatewayKeyObject>[] = [];
@@ -45,7 +48,7 @@ export function createGatewayKeyController(context: ControllerContext, database:
     },
   });
   const addSecretOwner = (secret: string, change: string) => {
-    // What was added was added by the pass that needs it; resyncs are those of the keys.
+    // An addition comes from the pass that needs it, and resyncs are handled for keys.
     const owner = change === 'updated' || change === 'deleted' ? secretOwners.get(secret) : undefined;
     if (owner !== undefined && firstOf(keys, owner) === undefined) secretOwners.delete(secret);
     else if (owner !== undefined) controller.add(owner);
@@ -115,13 +118,13 @@ function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key:
   return watches.map((watch) => watch.get(key)).find((object) => object !== undefined);
 }
 
-/** Where lists and watches go: to the whole cluster, or to each namespace. */
+/** Scope of lists and watches: the whole cluster, or each namespace. */
 function scopes(watched: readonly string[]): readonly { suffix: string; path: string; namespace?: string }[] {
   if (watched.length === 0) return [{ suffix: '', path: '' }];
   return watched.map((namespace) => ({ suffix: `/${namespace}`, path: `/namespaces/${namespace}`, namespace }));
 }
 
-/** Own writes of status and finalizer make no pass. */
+/** Own writes of status and finalizer cause no pass. */
 function isKeyChange({ metadata: before }: GatewayKeyObject, { metadata: after }: GatewayKeyObject): boolean {
   const isUnprotected = before.finalizers?.includes(FINALIZER) === true && after.finalizers?.includes(FINALIZER) !== true;
   const isEdited =

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** What a person does, and how many tokens were ever published at its end. */
+/** A user action, and the total number of published tokens after it. */
 interface Scenario {
   readonly act: (world: KeyFixture) => void;
   readonly tokens: number;
@@ -52,7 +52,7 @@ const requestFails =
       count += 1;
       if (count !== n) return false;
       if (hasEffect) {
-        // The server does it, and the process never learns.
+        // The server executes it, but the process gets no response.
         response.end = () => response.destroy();
         return false;
       }
@@ -261,7 +261,7 @@ test('messages of conditions are no longer than the definition allows', async ()
   expect([world.ready, (world.condition('Ready')?.message ?? '').length]).toEqual(['False InvalidPermission', 2_048]);
 });
 
-test('while the database is away a ready key stays ready, a new one says why it is not, and a deleted one stays', async () => {
+test('while the database is unavailable a ready key stays ready, a new one reports the reason, and a deleted one stays', async () => {
   await using world = await KeyFixture.open(pool);
   const away = new Proxy(world.rows, {
     get: () => () => Promise.reject(new Fault('key_store_unavailable', { say: 'away' })),

@@ -7,15 +7,15 @@ import { asOperator } from '../testing/start-test-operator.ts';
 import { GATEWAY_KEY, ROTATE } from './gateway-key-resource.ts';
 import { keyIdOf } from './key-fields-of-spec.ts';
 
-// Every field of a GatewayKey, from the schema of its definition: what it does is written, follows a change, and ends with the field. A field
-// without a row here fails. Messages of immutable fields are the API server's.
+// Every field of a GatewayKey, from the schema of its definition: its effect is written, follows a change, and ends with the field. A
+// field without a row here fails. Messages for immutable fields come from the API server.
 
 interface FieldCase {
   /** The other fields. */
   readonly base?: object;
-  /** Two values and what each of them does; one where the field is immutable. */
+  /** Two values and the effect of each; one if the field is immutable. */
   readonly values: readonly (readonly [value: unknown, effect: unknown])[];
-  /** What is done without the field; `immutable` where it cannot be removed. */
+  /** The effect without the field; `immutable` if it cannot be removed. */
   readonly cleared: unknown;
   readonly effect: (world: KeyFixture) => unknown;
 }
@@ -79,7 +79,7 @@ const CASES: Readonly<Record<string, FieldCase>> = {
     cleared: IMMUTABLE,
     effect: (world) => secretAt(world, 'named') !== undefined && world.secret === undefined,
   },
-  // Labels and annotations that were given stay: another program may have set them to the same value.
+  // Given labels and annotations stay, because another program may have set them to the same value.
   'secretTemplate.labels': {
     values: [
       [{ team: 'a' }, 'a'],
@@ -245,7 +245,7 @@ test.each(fieldsOf(schemaOf('spec')))('spec.%s is written, followed and cleared'
   expect([field, 'cleared', await effect(world)]).toEqual([field, 'cleared', cleared]);
 });
 
-test('rows are of fields that there are', () => {
+test('rows refer to existing fields', () => {
   expect(fieldsOf(schemaOf('spec'))).toEqual(expect.arrayContaining(Object.keys(CASES)));
 });
 

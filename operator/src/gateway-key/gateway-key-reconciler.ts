@@ -17,7 +17,7 @@ import { isConditionReason, type ObservedResources, type SecretObject, type Name
 import { observeKey } from './observe-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
-/** A key needs five steps at most; more would be two controllers that fight. */
+/** A key needs at most five steps. More indicate two conflicting controllers. */
 const MAX_STEPS = 10;
 
 export interface GatewayKeyDependencies {
@@ -29,7 +29,7 @@ export interface GatewayKeyDependencies {
   readonly clients: ClientSettings;
   readonly events: EventRecorder;
   readonly defaultTenant: Tenant | undefined;
-  /** From the cache; undefined where it has none. */
+  /** From the cache; undefined if missing there. */
   readonly cached: {
     readonly key: (key: string) => GatewayKeyObject | undefined;
     readonly namespace: (name: string) => NamespaceObject | undefined;
@@ -40,7 +40,7 @@ export interface GatewayKeyDependencies {
   readonly propagationMs: number;
 }
 
-/** Makes row and Secret as GatewayKeys want them: gathers, decides, does one step, and decides again until nothing is left to do. */
+/** Brings row and Secret in line with GatewayKeys: gathers, decides, does one step, and decides again until nothing is left to do. */
 export class GatewayKeyReconciler {
   readonly #dependencies: GatewayKeyDependencies;
   readonly #actions: KeyActions;
@@ -102,7 +102,7 @@ export class GatewayKeyReconciler {
     const readSecret = async () => {
       if (isDeleted ? deletionPolicyOf(resources.object) === 'Revoke' : isConditionReason(spec)) return undefined;
       const secretName = isDeleted || isConditionReason(spec) ? madeSecretName(resources.object) : secretNameOf(name, spec);
-      // Never from a cache: what it lacks may be there.
+      // Never from a cache, because an object missing there may exist.
       const path = `/api/v1/namespaces/${namespace}/secrets/${encodeURIComponent(secretName)}`;
       return await readObject<SecretObject>(server, path, { signal });
     };

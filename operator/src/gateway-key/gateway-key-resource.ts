@@ -5,7 +5,7 @@ import { API_VERSION, celRules, statusShape, type CustomResource } from '../cust
 import type { Condition } from '../runtime/conditions.ts';
 
 export const FINALIZER = 'vitrine.dev/gateway-key';
-/** Annotations of a GatewayKey that people set. */
+/** Annotations of a GatewayKey set by users. */
 export const ROTATE = 'vitrine.dev/rotate';
 export const PAUSED = 'vitrine.dev/paused';
 export const SKIP_REVOCATION = 'vitrine.dev/skip-revocation';
@@ -161,7 +161,7 @@ export interface GatewayKeyStatus extends Omit<z.output<typeof gatewayKeyStatus>
   readonly conditions?: readonly Condition[] | undefined;
 }
 
-/** A GatewayKey as the API server sends it; its spec is parsed where it is used. */
+/** A GatewayKey from the API server. Its spec is parsed where it is used. */
 export interface GatewayKeyObject {
   readonly apiVersion?: string;
   readonly kind?: string;

@@ -35,7 +35,7 @@ const condition = (type: string) => world.condition(type);
 const label = (labels: Record<string, string>, annotations = {}) =>
   world.fake.put('/api/v1/namespaces/team-a', { metadata: { labels, annotations } });
 
-test('a key gets an id of its uid, a Secret that it owns, a row of its tenant, and a status without anything secret', async () => {
+test('a key gets an id from its uid, a Secret that it owns, a row of its tenant, and a status without secrets', async () => {
   world.apply({ displayName: 'CI', permissions: ['proxy:write'], secretTemplate: { labels: { team: 'a' } } });
   await world.converge();
   const { object, secret, token = '' } = world;
@@ -67,7 +67,7 @@ test('a key gets an id of its uid, a Secret that it owns, a row of its tenant, a
   await waitUntil(() => world.events.length === 1, { what: 'the event' });
 });
 
-describe('a spec or a namespace that cannot be', () => {
+describe('an invalid spec or namespace', () => {
   test.each([
     [
       'an unknown permission',
@@ -79,7 +79,7 @@ describe('a spec or a namespace that cannot be', () => {
     ['a role that implies it', { role: 'admin' }, 'PermissionDenied', /keys:manage/],
     ['a name that cannot be stored', { displayName: 'a\0b' }, 'InvalidSpec', /displayName/],
     ['a token as its name', { displayName: 'sgk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }, 'InvalidSpec', /displayName/],
-  ])('%s: says so, writes nothing, and is not tried again before', async (_, spec, reason, message) => {
+  ])('%s: reports it, writes nothing, and is not retried early', async (_, spec, reason, message) => {
     world.apply(spec);
     expect(await world.pass()).toBe(60_000);
     expect([world.ready, world.secret, await world.row]).toEqual([`False ${reason}`, undefined, undefined]);
@@ -131,8 +131,8 @@ describe('a spec or a namespace that cannot be', () => {
   });
 });
 
-describe('what is not its own', () => {
-  test('a Secret of something else is not touched', async () => {
+describe('objects of other owners', () => {
+  test('a Secret of another owner is not changed', async () => {
     const foreign = world.fake.put(world.secretPath, { data: { password: base64('theirs') } } as object);
     world.apply();
     await world.converge();
@@ -143,7 +143,7 @@ describe('what is not its own', () => {
     expect(world.ready).toBe('True Registered');
   });
 
-  test('of two GatewayKeys with one id the first has it; the other cannot change or revoke it', async () => {
+  test('of two GatewayKeys with one id the first owns it; the other cannot change or revoke it', async () => {
     const keyId = `shared-${world.name}`;
     world.apply({ keyId });
     await world.converge();
@@ -158,7 +158,7 @@ describe('what is not its own', () => {
     expect(await world.isAccepted()).toBe(true);
   });
 
-  test('a key made over REST is adopted only when it may be, with a new token', async () => {
+  test('a key created over REST is adopted only if allowed, with a new token', async () => {
     const keyId = `rest-${world.name}`;
     await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'REST' });
     await admin.execute(
@@ -197,11 +197,11 @@ describe('drift', () => {
   test.each([
     ['deleted', () => world.fake.remove(world.secretPath)],
     [
-      'given a token of a person',
+      'given a user-provided token',
       () => world.fake.put(world.secretPath, { ...world.secret, data: { token: base64(OWN_TOKEN) } } as object),
     ],
     ['emptied', () => world.fake.put(world.secretPath, { ...world.secret, data: {} } as object)],
-  ])('a Secret that is %s gets a new token, and the token of a person is never accepted', async (_, change) => {
+  ])('a Secret that is %s gets a new token, and a token written by a person is never accepted', async (_, change) => {
     const old = world.token;
     change();
     await world.converge();
@@ -240,7 +240,7 @@ describe('drift', () => {
     expect(world.object?.status?.workspaceId).toBe('moved');
   });
 
-  test('nothing that is in order is written again', async () => {
+  test('correct objects are not written again', async () => {
     await waitUntil(() => world.events.length === 1, { what: 'the event' });
     const requests = world.fake.requests.length;
     await world.converge();
@@ -285,7 +285,7 @@ describe('a token of a person', () => {
     world.fake.put('/api/v1/namespaces/team-a/secrets/mine', { data: { token: base64(token) } } as object);
   const spec = { tokenSecretRef: { name: 'mine' } };
 
-  test('is registered, followed when it changes, and looked at every minute', async () => {
+  test('is registered, followed when it changes, and checked every minute', async () => {
     world.apply(spec);
     expect([await world.pass(), world.ready]).toEqual([60_000, 'False SecretMissing']);
     put('too short');
@@ -300,7 +300,7 @@ describe('a token of a person', () => {
     expect(world.fake.requests.filter((request) => /^(?:POST|PATCH|PUT) .*secrets/.test(request))).toEqual([]);
   });
 
-  test('that another key has or had, or that was rotated away, is refused', async () => {
+  test('that another key has or had, or that was replaced, is refused', async () => {
     put(`first-${OWN_TOKEN}-${world.name}`);
     world.apply(spec);
     await world.pass();
@@ -318,14 +318,14 @@ describe('deletion', () => {
     await world.converge();
   });
 
-  test('revokes the key and takes its Secret along', async () => {
+  test('revokes the key and deletes its Secret', async () => {
     const id = world.object?.status?.keyId ?? '';
     world.fake.delete(world.path);
     await world.converge();
     expect([world.object, world.secret, (await world.rows.read(id))?.isRevoked]).toEqual([undefined, undefined, true]);
   });
 
-  test('with deletionPolicy Orphan leaves key and Secret, which the next GatewayKey of this id adopts unchanged', async () => {
+  test('with deletionPolicy Orphan keeps key and Secret, which the next GatewayKey of this id adopts unchanged', async () => {
     const keyId = world.object?.status?.keyId ?? '';
     const token = world.token;
     world.apply({ deletionPolicy: 'Orphan' });
@@ -347,7 +347,7 @@ describe('deletion', () => {
     ['a policy of another type', { deletionPolicy: ['Orphan'] }, true],
     ['null as its policy', { deletionPolicy: null }, true],
     ['text as its spec', 'Orphan', true],
-  ])('with %s keeps key and Secret, and says so when the policy cannot be read', async (_, spec, isReported) => {
+  ])('with %s keeps key and Secret, and reports an unreadable policy', async (_, spec, isReported) => {
     const keyId = world.object?.status?.keyId ?? '';
     const { token } = world;
     world.apply(spec as object);
@@ -370,7 +370,7 @@ describe('deletion', () => {
     },
   );
 
-  test('with Orphan leaves the Secret to its other owners', async () => {
+  test('with Orphan keeps the Secret for its other owners', async () => {
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app', uid: 'theirs' };
     const { secret } = world;
     const ownerReferences = [theirs, ...(secret?.metadata.ownerReferences ?? [])];
@@ -381,7 +381,7 @@ describe('deletion', () => {
     expect([world.object, world.secret?.metadata.ownerReferences]).toEqual([undefined, [theirs]]);
   });
 
-  test('goes on when conditions of the status cannot be read', async () => {
+  test('continues when conditions of the status cannot be read', async () => {
     const keyId = world.object?.status?.keyId ?? '';
     for (const conditions of ['none', [null, 7, { type: 'Ready' }]]) {
       world.fake.put(world.path, { ...world.fake.read(world.path), status: { keyId, conditions } });

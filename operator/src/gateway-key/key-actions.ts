@@ -54,7 +54,7 @@ const PROBLEMS: Readonly<
 
 type RunAction = (resources: ObservedResources, observed: ObservedKey, signal: AbortSignal) => Promise<unknown>;
 
-/** Runs one action, and updates the resources with what it wrote. */
+/** Runs one action and updates the resources with the written values. */
 export class KeyActions {
   readonly #options: KeyActionsOptions;
   readonly #actions: Readonly<Record<KeyAction, RunAction>> = {
@@ -124,7 +124,7 @@ export class KeyActions {
     try {
       resources.secret = await server.request<SecretObject>({ method: 'POST', path, body, signal });
     } catch (error) {
-      // Somebody made it meanwhile, or an earlier request did whose response was lost.
+      // Another writer created it in the meantime, or an earlier request whose response was lost.
       if (!hasStatus(error, 409, 'AlreadyExists')) throw error;
       resources.secret = await server.request<SecretObject>({ method: 'GET', path: `${path}/${name}`, signal });
     }
@@ -137,7 +137,7 @@ export class KeyActions {
     await this.#mergeSecret(resources, { metadata, data: describedData(secret, observed.keyId, this.#options.clients) }, signal);
   }
 
-  /** The Secret first: while the row is owned, this is repeated. */
+  /** The Secret first, because this step is repeated while the row is owned. */
   async #orphan(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
     const { rows } = this.#options;
     const { uid } = observed.object.metadata;
@@ -168,7 +168,7 @@ export class KeyActions {
     }
   }
 
-  /** A conflict when anybody else changed the object meanwhile. */
+  /** Fails with a conflict if another writer changed the object in the meantime. */
   async #setFinalizers(
     resources: ObservedResources,
     change: (before: readonly string[]) => readonly string[],

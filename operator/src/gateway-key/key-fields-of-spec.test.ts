@@ -25,7 +25,7 @@ test.each<readonly [spec: Readonly<Record<string, unknown>>, expected: object]>(
   expect(readSpec(object(spec))).toMatchObject(expected);
 });
 
-test('a name from which no name of a Secret can be made is refused unless the spec has one', () => {
+test('a name that is not valid for a Secret is refused unless the spec has one', () => {
   const long = { ...object({}).metadata, name: 'k'.repeat(242) };
   expect(readSpec({ ...object({}), metadata: long })).toMatchObject({
     reason: 'InvalidSpec',

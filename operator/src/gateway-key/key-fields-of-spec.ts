@@ -8,12 +8,12 @@ import type { ConditionReason } from '../runtime/conditions.ts';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { isConditionReason } from './observed-key.ts';
 
-/** Annotations with this prefix record when and why a token was made. Changed by others, they would cause repeated rotations. */
+/** Annotations with this prefix record when and why a token was created. Changed by others, they would cause repeated rotations. */
 const OWN_ANNOTATIONS = 'vitrine.dev/';
 /** Of Kubernetes. */
 const SECRET_NAME_MAX = 253;
 
-/** The same for every pass: whatever was done before a crash is found again. Spec: G8.1. */
+/** Deterministic for every pass, so that steps before a crash are found again. Spec: G8.1. */
 export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   const { keyId } = (spec ?? {}) as { keyId?: unknown };
   if (typeof keyId === 'string' && keyId !== '') return keyId;
@@ -87,15 +87,17 @@ export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec
   };
 }
 
-/** What the deletion of a GatewayKey does. Read without the rest of the spec, which may not parse: a key is revoked only on request. */
+/**
+ * The effect of deleting a GatewayKey. Read without the rest of the spec, which may not parse, because a key is revoked only on request.
+ */
 export function deletionPolicyOf({ spec }: Pick<GatewayKeyObject, 'spec'>): 'Revoke' | 'Orphan' | 'unreadable' {
   if (typeof (spec ?? {}) !== 'object') return 'unreadable';
-  // The API server fills in the default; an object that was made without it has none.
+  // The API server fills in the default; an object created without it has none.
   const { deletionPolicy = 'Revoke' } = (spec ?? {}) as { deletionPolicy?: unknown };
   return deletionPolicy === 'Revoke' || deletionPolicy === 'Orphan' ? deletionPolicy : 'unreadable';
 }
 
-/** The Secret that a GatewayKey made, also when its spec does not parse: a name that can be read, else that of the status, else the default. */
+/** The Secret created by a GatewayKey, even if its spec does not parse: a readable name, else that of the status, else the default. */
 export function madeSecretName({ metadata: { name }, spec, status }: GatewayKeyObject): string {
   const { secretName } = (spec ?? {}) as { secretName?: unknown };
   if (typeof secretName === 'string') return secretName;

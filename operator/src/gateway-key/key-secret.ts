@@ -11,7 +11,7 @@ const ROTATED_AT = 'vitrine.dev/rotated-at';
 const TRIGGER = 'vitrine.dev/rotation-trigger';
 const SHOWN_CHARACTERS = 4;
 
-/** The token in a Secret; undefined where there is none that could be one. Editors end files with a line break. */
+/** The token in a Secret; undefined without a possible token. Editors end files with a line break. */
 export function tokenIn(secret: SecretObject, key: string): string | undefined {
   const text = Buffer.from(secret.data?.[key] ?? '', 'base64')
     .toString()
@@ -54,7 +54,10 @@ export function secretMetadata(object: GatewayKeyObject, { secretTemplate }: Gat
   };
 }
 
-/** Annotations that say for which requests the token was made: the Secret and not the status, which a cache may show too late. */
+/**
+ * Annotations that record the requests for which the token was created. They are on the Secret and not in the status, which a cache may
+ * return too late.
+ */
 export function rotationAnnotations(object: GatewayKeyObject, { rotation }: GatewayKeySpec, now: number): Record<string, string> {
   const rotate = object.metadata.annotations?.[ROTATE];
   return {
@@ -68,7 +71,7 @@ export function secretData(token: string, keyId: string, clients: ClientSettings
   return encoded({ token, id: keyId, ...clientVariables(clients, token) });
 }
 
-/** What belongs to the token that a Secret of the operator has. */
+/** The data of an operator Secret that is derived from its token. */
 export function describedData(secret: SecretObject, keyId: string, clients: ClientSettings): Readonly<Record<string, string>> {
   const token = tokenIn(secret, 'token');
   return encoded({ id: keyId, ...(token !== undefined && clientVariables(clients, token)) });
@@ -106,10 +109,10 @@ function hasAll(have: Readonly<Record<string, string>> = {}, want: Readonly<Reco
   return Object.entries(want).every(([key, value]) => have[key] === value);
 }
 
-/** Where clients reach the providers through the gateway, and the header of its key. */
+/** The address of the gateway for clients, and the header of its key. */
 export type ClientSettings = OperatorConfig['clients'];
 
-/** Variables that the SDKs of OpenAI and Anthropic read, with which a client needs nothing but `envFrom` and a key of its provider. */
+/** Variables read by the SDKs of OpenAI and Anthropic, so that a client needs only `envFrom` and a key of its provider. */
 function clientVariables(settings: ClientSettings, token: string): Readonly<Record<string, string>> {
   const headers = `${settings.key_header}: ${token}`;
   const { openai_base_url: openai, anthropic_base_url: anthropic } = settings;

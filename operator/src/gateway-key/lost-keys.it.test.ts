@@ -29,7 +29,7 @@ afterEach(() => stack.disposeAsync());
 
 const keyPath = (name: string) => `/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/${name}`;
 const secretPath = (name: string) => `/api/v1/namespaces/team-a/secrets/${name}-gateway-key`;
-/** A GatewayKey as the operator left it, with its Secret, and without a row. */
+/** A reconciled GatewayKey with its Secret, but without a row. */
 function putReadyKey(name: string): void {
   const condition = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z', message: '' };
   const conditions = [{ ...condition, type: 'Ready', status: 'True', reason: 'Registered' }];
@@ -60,7 +60,7 @@ const allReady = (names: readonly string[]) =>
     what: 'readiness of all',
     timeoutMs: TIMEOUT_MS,
   });
-/** Calls `onWrite` in front of each write of a status. */
+/** Calls `onWrite` before each write of a status. */
 function beforeStatus(onWrite: (name: string) => void): void {
   fake.fault = ({ method, url = '' }) => {
     const [, name] = /\/gatewaykeys\/([^/]+)\/status$/.exec(url) ?? [];
@@ -69,7 +69,7 @@ function beforeStatus(onWrite: (name: string) => void): void {
   };
 }
 
-test('all keys of a database without rows are registered again with the tokens of their Secrets, by the page', async () => {
+test('all keys of a database without rows are registered again with the tokens of their Secrets, page by page', async () => {
   const names = putReadyKeys(600);
   const secrets = names.map((name) => fake.read(secretPath(name)));
   await using operator = await startTestOperator(fake, database.dsn);
@@ -78,13 +78,13 @@ test('all keys of a database without rows are registered again with the tokens o
   expect(new Set((await rows()).map(({ owner_uid }) => owner_uid))).toEqual(new Set(uids));
   const sweeps = operator.log.filter((line) => line.includes('lost keys registered again'));
   const registered = sweeps.map((line) => (JSON.parse(line) as { readonly registered: number }).registered);
-  // The others are those that workers had begun to reconcile.
+  // Workers had already begun to reconcile the others.
   expect(registered.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(names.length - 20);
   await waitUntil(() => names.every((name) => ready(name)?.status === 'True'), { what: 'readiness', timeoutMs: TIMEOUT_MS });
   expect(names.map((name) => fake.read(secretPath(name)))).toEqual(secrets);
 }, 300_000);
 
-test('a key whose row is gone is not ready until it is registered', async () => {
+test('a key with a missing row is not ready until it is registered', async () => {
   const names = putReadyKeys(40);
   const firstWrites = new Map<string, number>();
   beforeStatus((name) => firstWrites.has(name) || firstWrites.set(name, Date.now()));
@@ -100,7 +100,7 @@ test('a key whose row is gone is not ready until it is registered', async () => 
   expect(early).toEqual([]);
 }, 300_000);
 
-test('a key that is deleted while keys are registered again has no row afterwards', async () => {
+test('a key deleted while keys are registered again has no row afterwards', async () => {
   const names = putReadyKeys(40);
   let isDeleted = false;
   beforeStatus(() => {

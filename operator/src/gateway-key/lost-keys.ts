@@ -13,11 +13,11 @@ import type { ObservedKey, SecretObject } from './observed-key.ts';
 import { observeKey } from './observe-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
-/** For all keys together: a slow API server must not keep thousands of keys from being registered again within 30 s. */
+/** For all keys together, so that a slow API server does not prevent registering thousands of keys again within 30 s. */
 const STATUSES_MS = 5_000;
 const STATUSES_AT_ONCE = 16;
 
-/** Whether the status says that the key has a row, or is about to be registered again. */
+/** Whether the status reports that the key has a row, or is about to be registered again. */
 export function shouldHaveRow({ metadata, status }: GatewayKeyObject): boolean {
   if (metadata.deletionTimestamp !== undefined || metadata.annotations?.[PAUSED] === 'true') return false;
   return readConditions(status).some(
@@ -25,9 +25,11 @@ export function shouldHaveRow({ metadata, status }: GatewayKeyObject): boolean {
   );
 }
 
-/** Registers keys whose rows are gone, with the tokens of their Secrets: one page of Secrets after the other, each in one transaction. Before
- *  its page is registered a key says in its status that it is not ready. Whatever needs more than a row is left to the reconciler, as are
- *  keys whose Secrets the operator did not make. No worker may reconcile the keys meanwhile. `secretLists`: their paths. */
+/**
+ * Registers keys whose rows are missing, with the tokens of their Secrets: one page of Secrets after the other, each in one transaction.
+ * Before its page is registered, a key's status reports that it is not ready. Keys that need more than a row, or whose Secrets the
+ * operator did not create, are left to the reconciler. No worker may reconcile the keys in the meantime. `secretLists`: their paths.
+ */
 export async function registerLostKeys(
   keys: readonly string[],
   dependencies: GatewayKeyDependencies,
@@ -49,7 +51,7 @@ export async function registerLostKeys(
         (items ?? []).flatMap((secret) => lostKeyOf(secret, cached.key(lost.get(keyOf(secret)) ?? ''), dependencies));
       await writeStatuses(lostKeys(), dependencies, statusesUntil, signal);
       signal.throwIfAborted();
-      // From the cache again: keys may have been deleted while statuses were written.
+      // Read from the cache again, because keys may have been deleted while statuses were written.
       const found = lostKeys();
       const outcomes = await rows.registerAll(found.map(({ registration }) => registration));
       for (const [at, { observed, event }] of found.entries()) {
@@ -67,7 +69,7 @@ interface LostKey {
   readonly event: ObjectEvent | undefined;
 }
 
-/** The key of a Secret, where registering it is all that it lacks. */
+/** The key of a Secret, if it only needs to be registered. */
 function lostKeyOf(
   secret: SecretObject,
   object: GatewayKeyObject | undefined,
@@ -94,7 +96,7 @@ async function writeStatuses(
       if (performance.now() > until || signal.aborted) return;
       const step = decideKey(observed);
       if (step === undefined || !isSettled(step)) continue;
-      // The reconciler, which follows, reports what refuses a status.
+      // The reconciler runs next and reports why a status was refused.
       await writeKeyStatus(observed, step, dependencies, signal).catch(() => undefined);
     }
   };

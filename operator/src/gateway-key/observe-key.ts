@@ -6,7 +6,7 @@ import type { StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
 import { namespaceTenant, isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
 
-/** What all keys are observed with. */
+/** The context for observing keys. */
 interface ObserveOptions {
   readonly hashes: TokenHashes;
   readonly clients: ClientSettings;
@@ -16,7 +16,7 @@ interface ObserveOptions {
   readonly propagationMs: number;
 }
 
-/** Interprets what was read of a key. `staged`: its next token, while this process has it. */
+/** Interprets the data read for a key. `staged`: its next token, while this process has it. */
 export function observeKey(
   { object, namespace, secret, row, hasPlan, problem }: ObservedResources,
   { hashes, clients, defaultTenant, clock, propagationMs }: ObserveOptions,

@@ -7,7 +7,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 /** Which of the row's tokens a Secret contains: `other` is a different token, `malformed` is not a valid token. */
 export type TokenState = 'current' | 'next' | 'other' | 'malformed';
 
-/** What is read and written of a Secret. */
+/** The fields of a Secret that are read and written. */
 export interface SecretObject {
   readonly metadata: {
     readonly name: string;
@@ -22,14 +22,14 @@ export interface SecretObject {
 }
 
 export interface ObservedSecret {
-  /** Whether the GatewayKey of this uid owns it. With `tokenSecretRef` it belongs to a person, and this says nothing. */
+  /** Whether the GatewayKey of this uid owns it. With `tokenSecretRef` it belongs to a user, and this has no meaning. */
   readonly isOwn: boolean;
   /** Whether it was left behind by a GatewayKey with this key id. */
   readonly isOrphan: boolean;
   readonly token: TokenState;
   /** How the token begins; '' without one. */
   readonly prefix: string;
-  /** When its token was made, milliseconds since the epoch, and for which requests. */
+  /** When its token was created, milliseconds since the epoch, and for which requests. */
   readonly rotatedAt: number | undefined;
   readonly handledRotation: string | undefined;
   readonly handledTrigger: string | undefined;
@@ -37,7 +37,7 @@ export interface ObservedSecret {
   readonly isDescribed: boolean;
 }
 
-/** What was read of one key and its surroundings; each step replaces what it wrote. */
+/** The observed state of one key and its environment. Each step replaces the parts that it wrote. */
 export interface ObservedResources {
   object: GatewayKeyObject;
   namespace: NamespaceObject | undefined;
@@ -47,18 +47,18 @@ export interface ObservedResources {
   problem: ConditionReason | undefined;
 }
 
-/** Everything that is decided from. */
+/** All inputs of a decision. */
 export interface ObservedKey {
   readonly object: GatewayKeyObject;
   readonly keyId: string;
-  /** A problem where the spec is invalid. */
+  /** A problem if the spec is invalid. */
   readonly spec: GatewayKeySpec | ConditionReason;
   /** Undefined while the object is deleted or paused. */
   readonly tenant: NamespaceTenant | undefined;
-  /** Undefined only when the API server said that there is none. */
+  /** Undefined only if the API server reported that it does not exist. */
   readonly secret: ObservedSecret | undefined;
   readonly row: ManagedKey | undefined;
-  /** What the row should say; undefined where spec or tenant are not known. */
+  /** The wanted content of the row; undefined if spec or tenant are unknown. */
   readonly fields: ManagedKeyFields | undefined;
   /** Whether the peppers can verify the row's token. */
   readonly isPepperKnown: boolean;
@@ -66,7 +66,7 @@ export interface ObservedKey {
   readonly hasPlan: boolean;
   /** Of the row's next token, while this process has it. */
   readonly stagedAt: number | undefined;
-  /** What the last step found out. */
+  /** The result of the last step. */
   readonly problem: ConditionReason | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { readSpec } from './key-fields-of-spec.ts';
 import { isConditionReason } from './observed-key.ts';
 
-// Objects that a release accepted are in clusters. A rule that becomes stricter is for new objects only (a CEL rule with `oldSelf`), or the
-// operator goes on reading the old form. Rows are added to this table, and none is removed.
+// Objects that a release accepted are in clusters. A rule that becomes stricter is for new objects only (a CEL rule with `oldSelf`), or
+// the operator keeps reading the old form. Rows are added to this table, and none is removed.
 
 const SPECS: readonly (readonly [string, object])[] = [
   ['0.1.0', {}],

@@ -9,7 +9,7 @@ import { secretNameOf } from './key-fields-of-spec.ts';
 import { gatewayKeyPath, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
 import { isConditionReason, type ObservedKey } from './observed-key.ts';
 
-/** Writes the status where it differs from the last one, and records an event where it says something new. */
+/** Writes the status if it differs from the last one, and records an event for news. */
 export async function writeKeyStatus(
   observed: ObservedKey,
   settled: Settled,
@@ -28,7 +28,7 @@ export function eventSubject({ metadata: { name, namespace, uid, resourceVersion
   return { apiVersion: API_VERSION, kind: 'GatewayKey', metadata: { name, namespace, uid, resourceVersion } };
 }
 
-/** The status to write; nothing of it is secret. */
+/** The status to write, without secrets. */
 function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeyStatus {
   const { object, now, keyId, spec, secret, row, fields } = observed;
   const { generation, name } = object.metadata;

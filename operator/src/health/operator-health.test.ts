@@ -34,7 +34,7 @@ test.each([
   expect(stalledBy(stateOf(more))).toEqual(reason === undefined ? [] : [expect.stringMatching(reason)]);
 });
 
-test('a leader waits for the database, then for its lists; a standby for nothing', () => {
+test('a leader waits for the database, then for its lists; a standby does not wait', () => {
   const state = { ...stateOf({ isSynced: false }), databaseReason: 'waiting for the database' };
   expect(healthReasons({ ...state, isLeading: false })).toEqual([]);
   expect(healthReasons(state)).toEqual(['database_unavailable']);

@@ -4,12 +4,12 @@ import { VERSION } from '../config.ts';
 
 /** A watch without events for this time is broken: bookmarks come every minute. */
 const STALE_AFTER_SEC = 90;
-/** A pass makes a few requests, and each of them ends within 15 s. */
+/** A pass makes a few requests, each of which ends within 15 s. */
 const STUCK_AFTER_SEC = 300;
 
-/** The state of the process; reading it makes no call. */
+/** The state of the process. Reading it makes no calls. */
 export interface OperatorState {
-  /** Of the Lease; a process that does not lead waits for it. */
+  /** State of the Lease; a process that does not lead waits for it. */
   readonly isLeading: boolean;
   /** Why the database cannot be used yet. */
   readonly databaseReason: string | undefined;
@@ -17,7 +17,7 @@ export interface OperatorState {
   readonly controllers: readonly ControllerFigures[];
 }
 
-/** Why the process should be restarted; nothing while it makes progress. Neither database nor API server have to be there. */
+/** Why the process should be restarted; undefined while it makes progress. Does not depend on database or API server. */
 export function stalledBy({ controllers }: OperatorState): string[] {
   return controllers.flatMap(({ name, watches, queue }) => [
     ...[...watches]
@@ -32,7 +32,7 @@ export function stalledBy({ controllers }: OperatorState): string[] {
 /** Why the operator is degraded. Each has a heading in docs/failure-modes.md. */
 export const HEALTH_REASONS = ['database_unavailable', 'lists_not_read'] as const;
 
-/** What a leader waits for; a standby waits for nothing. */
+/** What a leader waits for; undefined for a standby. */
 export function healthReasons({ isLeading, databaseReason, controllers }: OperatorState): (typeof HEALTH_REASONS)[number][] {
   if (!isLeading) return [];
   if (databaseReason !== undefined) return ['database_unavailable'];

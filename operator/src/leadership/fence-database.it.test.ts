@@ -21,7 +21,7 @@ const INSERT =
 const written = async () =>
   (await pool.query<{ action: string }>('SELECT action FROM audit_events ORDER BY number')).map(({ action }) => action);
 
-test('a former leader changes nothing, and learns that it is none', async () => {
+test('a former leader changes nothing and detects its loss of leadership', async () => {
   let losses = 0;
   const former = fenceDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
   await former.transaction((transaction) => transaction.execute(INSERT, ['while it leads']));
@@ -34,7 +34,7 @@ test('a former leader changes nothing, and learns that it is none', async () => 
   expect(await written()).toEqual(['while it leads', 'of the leader']);
 });
 
-test('a leader changes nothing in a database that was made anew, where another has taken the same epoch', async () => {
+test('a leader changes nothing in a recreated database in which another has taken the same epoch', async () => {
   let losses = 0;
   const former = fenceDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
   await pool.execute("UPDATE operator_leadership SET epoch = epoch - 1, holder = ''", []);

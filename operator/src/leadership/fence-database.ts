@@ -2,10 +2,10 @@ import { Fault } from '@vitrine/faults/fault';
 import type { Row } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
-/** Where a leader writes rows. */
+/** Writes rows for a leader. */
 export type Transactions = Pick<PostgresPool, 'transaction'>;
 
-/** With who took it, because epochs begin again in a database that was made anew. */
+/** Includes the holder, because epochs start over in a recreated database. */
 export interface Epoch {
   readonly epoch: number;
   readonly holder: string;

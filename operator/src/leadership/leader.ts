@@ -21,13 +21,15 @@ export interface LeaderOptions {
   /** Differs between any two processes. */
   readonly identity: string;
   readonly logger: Logger;
-  /** Makes the controllers of a leader; they are started here, and write nothing when it leads no more. */
+  /** Creates the controllers of a leader. They are started here, and write nothing after the loss of leadership. */
   readonly createControllers: (server: ApiRequests, database: Transactions) => readonly Controller[];
   readonly electionTimes?: ConstructorParameters<typeof LeaderElection>[1]['times'];
 }
 
-/** Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which cannot be undone: another
- *  process may have changed what this one has cached. */
+/**
+ * Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which is final, because
+ * another process may have changed cached objects.
+ */
 export class Leader {
   controllers: readonly Controller[] = [];
   /** Resolves when another process may lead. */
@@ -75,7 +77,7 @@ export class Leader {
     await Promise.all([...this.controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
   }
 
-  /** Gives the Lease back, so that a standby leads at once. */
+  /** Releases the Lease, so that a standby leads at once. */
   async release(): Promise<void> {
     await this.#leadership?.[Symbol.asyncDispose]();
   }
@@ -93,7 +95,7 @@ export class Leader {
     void ready.then(() => this.#startControllers()).catch((err: unknown) => this.#endByBug(err));
   }
 
-  /** Takes an epoch first; afterwards it changes no row, and is refused where none could be changed. */
+  /** First takes an epoch. Later calls change no row, but fail if rows cannot be changed. */
   async #probe(): Promise<void> {
     const { pool, identity } = this.#options;
     if (this.#epoch === undefined) this.#epoch = await takeEpoch(pool, identity);

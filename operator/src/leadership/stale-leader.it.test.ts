@@ -12,7 +12,7 @@ import { fenceKubernetesClient } from './leader.ts';
 
 const KEY = '/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/ci';
 const SECRET = '/api/v1/namespaces/team-a/secrets/ci-gateway-key';
-/** The Lease of a process that was killed runs out after 15 s, on a machine with nothing else to do. */
+/** The Lease of a killed process expires after 15 s on an idle machine. */
 const TAKE_OVER_MS = 120_000;
 const TEST_TIMEOUT_MS = 240_000;
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-test('a write is refused when the Lease has run out, and the next one too; reads are not', async () => {
+test('writes are refused after the Lease has expired; reads are not', async () => {
   const server = stack.use(new KubernetesClient(fake.config, 'test'));
   let [remainingMs, losses] = [1_000, 0];
   const fenced = fenceKubernetesClient(server, { remainingMs: () => remainingMs }, () => (losses += 1));
@@ -42,7 +42,7 @@ test('a write is refused when the Lease has run out, and the next one too; reads
   expect(fake.requests).toEqual([`PATCH ${SECRET}`, `GET ${SECRET}`]);
 });
 
-test('a write that gets no response ends with the Lease', async () => {
+test('a write without a response is cancelled when the Lease ends', async () => {
   const server = stack.use(new KubernetesClient(fake.config, 'test'));
   const fenced = fenceKubernetesClient(server, { remainingMs: () => 50 }, () => {});
   fake.fault = () => true;

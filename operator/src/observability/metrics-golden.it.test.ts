@@ -13,7 +13,7 @@ const GOLDEN = new URL('../../../deploy/observability/metrics/operator.txt', imp
 const OWN = /^(?:svc|controller_runtime|workqueue|leader_election|rest_client)_/;
 const POOL = { ...noCounts(), connections: 1, idleConnections: 1, maxConnections: 1, waiting: 0 };
 
-test('deploy/observability knows the metrics and labels of an operator; npm run golden rewrites them', async () => {
+test('deploy/observability lists the metrics and labels of an operator; npm run golden rewrites them', async () => {
   const { observability } = readOperatorConfig(undefined, {
     OPERATOR_STORAGE_DSN: 'postgresql://operator@db/vitrine',
     OPERATOR_NAMESPACE: 'vitrine',

@@ -53,18 +53,18 @@ const AFTER_FAILED_PASS =
   'look at err and at the conditions of the resource; it is tried again: docs/failure-modes.md#a-pass-that-fails';
 const AFTER_FAILED_SWEEP =
   'look at err; rows are compared again in a few seconds: docs/failure-modes.md#a-database-that-lost-its-rows';
-/** Once a minute: of sweeps that fail one after the other. */
+/** Logged once a minute for consecutive failed sweeps. */
 const LOGGED_FAILURE = 12;
 
 interface OperatorFigures {
-  /** Of the Lease. */
+  /** Metrics of the Lease. */
   readonly leaseName: string;
   readonly isLeading: boolean;
   readonly controllers: readonly ControllerFigures[];
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
-/** Metrics and log lines of the controllers; without metrics only the log lines. */
+/** Metrics and log lines of the controllers; without metrics only log lines. */
 export class OperatorTelemetry extends ServiceTelemetry implements ControllerObserver {
   readonly #logger: Logger;
   readonly #recorders: Recorders<typeof RECORDED_INSTRUMENTS> | undefined;
@@ -79,7 +79,7 @@ export class OperatorTelemetry extends ServiceTelemetry implements ControllerObs
     return new OperatorTelemetry(await startServiceTelemetry({ config, version: VERSION, name: 'operator', logger }), logger);
   }
 
-  /** The series of a controller are 0 from now on. */
+  /** Creates the series of a controller at 0. */
   controllerStarted(controller: string): void {
     for (const result of RECONCILE_OUTCOMES) this.#recorders?.reconciled.add(0, { controller, result });
     this.#recorders?.reconcileErrors.add(0, { controller });

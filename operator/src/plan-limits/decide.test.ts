@@ -24,7 +24,7 @@ const resource = (metadata: object = {}, spec: unknown = limitsOf(1)): PlanLimit
 const kinds = ({ steps }: Decision) => steps.map(({ kind }) => kind);
 const deleted = { deletionTimestamp: new Date(0), finalizers: [FINALIZER] };
 
-describe('what is decided for a PlanLimits resource', () => {
+describe('decisions for a PlanLimits resource', () => {
   test('a new one: finalizer, row and ConfigMap, in this order', () => {
     const decision = decide({ ...EMPTY, object: resource() });
     expect(kinds(decision)).toEqual(['add-finalizer', 'write-row', 'write-config-map']);
@@ -63,7 +63,7 @@ describe('what is decided for a PlanLimits resource', () => {
       'Paused',
       /remove the annotation vitrine\.dev\/paused/,
     ],
-  ])('%s: nothing is written, and the condition says what to change', (_, observed, reason, message) => {
+  ])('%s: nothing is written, and the condition has the required change', (_, observed, reason, message) => {
     const decision = decide({ ...EMPTY, ...observed });
     expect(decision.steps).toEqual([]);
     expect(decision.ready).toMatchObject({ status: 'False', reason, message: expect.stringMatching(message) });
@@ -73,7 +73,7 @@ describe('what is decided for a PlanLimits resource', () => {
   test.each([
     [{ keys: 2, workspaces: 0 }, /2 active gateway keys and 0 workspaces/],
     [{ keys: 0, workspaces: 1 }, /0 active gateway keys and 1 workspaces/],
-  ])('a plan that is deleted while in use %j stays, and is looked at again', (use, message) => {
+  ])('a plan deleted while in use %j stays and is checked again', (use, message) => {
     const decision = decide({ ...EMPTY, object: resource(deleted), use });
     expect(decision.steps).toEqual([]);
     expect(decision.ready).toMatchObject({ status: 'False', reason: 'InUse', message: expect.stringMatching(message) });
@@ -103,7 +103,7 @@ class World {
   plans: Record<string, PlanLimits> = { free: limitsOf(7) };
   keys = 0;
   text: string | undefined;
-  /** By generation, what services have applied from the ConfigMap; the operator knows it while nobody touches that. */
+  /** By generation, the plans that services have applied from the ConfigMap. */
   applied = new Map<number, string>();
 
   observe(): Observed {
@@ -177,7 +177,7 @@ function interfere(world: World, { what, number }: { what: string; number: numbe
     world.object = object.metadata?.finalizers?.includes(FINALIZER) === true ? withMetadata(object, deleted) : undefined;
 }
 
-test('whatever happens between passes, and wherever a pass crashes, the next ones converge, and a plan in use is never deleted', () => {
+test('after any changes between passes and any crash, later passes converge, and a plan in use is never deleted', () => {
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 12 }), (turns) => {
       const world = new World();

@@ -36,9 +36,9 @@ export interface Decision {
   readonly steps: readonly Step[];
   /** Written when all steps are done; undefined for a resource that is gone. */
   readonly ready: WantedCondition | undefined;
-  /** Whether only a change by a person helps. */
+  /** Whether only a change by a user can resolve it. */
   readonly isStalled?: boolean;
-  /** Why the last pass failed; it is retried. */
+  /** Why the last pass failed. It is retried. */
   readonly failure?: ConditionReason;
   readonly requeueAfterMs?: number;
 }
@@ -61,7 +61,7 @@ export function decide(observed: Observed): Decision {
   const isWritten = isDeepStrictEqual(observed.rows.plans[name], spec.limits);
   const invalid = decideInvalidRow(observed.rows, name);
   if (invalid !== undefined) return invalid;
-  // The status reports the loss before the repair: requests with this plan were rejected meanwhile.
+  // The status reports the loss before the repair, because requests with this plan were rejected in the meantime.
   if (!Object.hasOwn(observed.rows.plans, name) && isReady(object)) return ROW_MISSING;
   return {
     steps: [
@@ -113,8 +113,10 @@ function decideDeletion(observed: Observed, { metadata = {} }: PlanLimitsObject)
   };
 }
 
-/** A database that was restored from an older copy is behind what services have applied from the ConfigMap, or has reached its generation with
- *  other plans. */
+/**
+ * A database that was restored from an older copy is behind the generation that services have applied from the ConfigMap, or has reached
+ * it with other plans.
+ */
 function raiseSteps({ rows, configMap }: Observed): Step[] {
   if (configMap.kind !== 'own' || configMap.generation < rows.generation) return [];
   const isEqual = configMap.generation === rows.generation && configMap.text === textOf(rows);
@@ -136,7 +138,7 @@ function textOf({ generation, plans }: PlanRows): string | undefined {
   }
 }
 
-/** A decision when the row of another plan is not valid: services ignore all plans then. */
+/** A decision when the row of another plan is invalid, because services then ignore all plans. */
 function decideInvalidRow({ generation, plans }: PlanRows, name: string): Decision | undefined {
   const { [name]: _own, ...others } = plans;
   try {

@@ -15,10 +15,13 @@ import { mergeStatus } from '../runtime/object-requests.ts';
 import { decide, inUse, IN_USE_INTERVAL_MS, type Decision } from './decide.ts';
 
 const NAME = 'planlimits';
-/** How often rows are compared with resources: a database may lose them, or be restored from a copy. */
+/** How often rows are compared with resources, because a database may lose them or be restored from a copy. */
 const SWEEP_MS = 5_000;
 
-/** Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time: all of them end in that. */
+/**
+ * Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time, because all share the
+ * ConfigMap.
+ */
 export function createPlanLimitsController(context: ControllerContext, database: Transactions): Controller {
   const { config, server, pool, telemetry, events } = context;
   const { namespace, plans } = config;
@@ -49,7 +52,7 @@ export function createPlanLimitsController(context: ControllerContext, database:
   return controller;
 }
 
-/** What of a resource is a reason to reconcile it: own writes of status and finalizers are none. */
+/** The parts of a resource whose change triggers a pass, without own writes of status and finalizers. */
 function reasonsOf({ metadata = {} }: PlanLimitsObject): unknown {
   return [metadata.generation, metadata.deletionTimestamp, metadata.annotations?.[PAUSED]];
 }

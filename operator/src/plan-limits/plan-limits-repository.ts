@@ -18,14 +18,14 @@ interface PlanLimitsRepositoryOptions {
   readonly server: ApiRequests;
   /** For reads. */
   readonly pool: PostgresPool;
-  /** For writes, which a former leader cannot do. */
+  /** For writes, which are fenced against a former leader. */
   readonly database: Transactions;
   readonly namespace: string;
   /** The name of the ConfigMap. */
   readonly configMap: string;
 }
 
-/** Reads and changes what belongs to PlanLimits resources: the resource, its row and the ConfigMap. */
+/** Reads and changes the objects of PlanLimits: the resource, its row and the ConfigMap. */
 export class PlanLimitsRepository {
   readonly #options: PlanLimitsRepositoryOptions;
 
@@ -37,7 +37,7 @@ export class PlanLimitsRepository {
     return `${PLAN_LIMITS_PATH(this.#options.namespace)}/${name}`;
   }
 
-  /** The resource; undefined only when the API server says that there is none. A cache may be behind. */
+  /** The resource; undefined only if the API server reports that it does not exist. A cache may be behind. */
   read(name: string, signal: AbortSignal): Promise<PlanLimitsObject | undefined> {
     return readObject<PlanLimitsObject>(this.#options.server, this.path(name), { signal });
   }
@@ -54,7 +54,7 @@ export class PlanLimitsRepository {
     };
   }
 
-  /** Resolves with the resource as it is then, or with what uses a plan that was to be deleted: then no later step may be done. */
+  /** Resolves with the updated resource, or with the users of a plan to be deleted. Then later steps must not run. */
   async apply(
     step: Step,
     object: PlanLimitsObject | undefined,
@@ -73,7 +73,7 @@ export class PlanLimitsRepository {
     return object;
   }
 
-  /** Of the rows as they are now: an equal generation is always an equal text. */
+  /** Of the current rows, so that an equal generation always has an equal text. */
   async #writeConfigMap(signal: AbortSignal): Promise<void> {
     const { server, pool, namespace, configMap } = this.#options;
     const { generation, plans } = await readPlanRows(pool);

@@ -19,7 +19,7 @@ export interface PlanLimitsObject extends KubernetesObject {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/** The limits of a resource, or what is wrong with it. */
+/** The limits of a resource, or its fault. */
 export function readSpec({ metadata, spec }: PlanLimitsObject): { readonly limits: PlanLimits } | { readonly problem: string } {
   const name = z.enum(PLAN_NAMES).safeParse(metadata?.name);
   if (!name.success) return { problem: `metadata.name: must be one of ${PLAN_NAMES.join(', ')}` };
@@ -46,7 +46,7 @@ export const PLAN_LIMITS: CustomResource = {
   description:
     'What a plan allows; its name is that of the plan. The operator reads it in its own namespace and writes it to Postgres and to a ConfigMap, ' +
     'from which services take changes while they run.',
-  // What its row holds.
+  // The content of its row.
   spec: planLimits.describe('The limits of the plan.'),
   status: statusShape('Ready; Stalled while it is true').describe('Whether the plan was written.'),
   isSpecRequired: true,

@@ -67,7 +67,7 @@ function document(): PlanDocument | undefined {
     return undefined;
   }
 }
-/** Until row and ConfigMap are what the resource says. */
+/** Runs passes until row and ConfigMap match the resource. */
 const applied = (rpm: number) =>
   waitUntil(
     async () => {
@@ -80,7 +80,7 @@ const applied = (rpm: number) =>
   );
 
 describe('a PlanLimits resource', () => {
-  test('becomes a row and the ConfigMap, follows its changes, and is gone with both', async () => {
+  test('becomes a row and the ConfigMap, is updated with changes, and is deleted with both', async () => {
     const operator = await start();
     fake.put(PRO, { spec: specOf(10) });
     await applied(10);
@@ -100,12 +100,12 @@ describe('a PlanLimits resource', () => {
     expect(operator.log.filter((line) => line.includes('reconcile failed'))).toEqual([]);
   });
 
-  test('own writes cause no second pass, and one transition is one event', async () => {
+  test('own writes cause no second pass, and one transition causes one event', async () => {
     const operator = await start();
     fake.put(PRO, { spec: specOf(10) });
     await becomes('Applied');
     await waitUntil(() => fake.paths(EVENTS).length === 1, { what: 'the event' });
-    // The ConfigMap was changed, which makes one pass: it finds nothing to do.
+    // The ConfigMap was changed, which causes one pass without work.
     const passes = async () =>
       Number(/reconcile_total\{.*planlimits.*success.*\} (\d+)/.exec(await operator.metrics())?.[1] ?? 0);
     await waitUntil(async () => (await passes()) === 2, { what: 'two passes' });
@@ -137,7 +137,7 @@ describe('a PlanLimits resource', () => {
     expect(document()?.generation).toBeGreaterThan(generation);
   });
 
-  test('that is not valid writes nothing, and its condition says what to change', async () => {
+  test('that is invalid writes nothing, and its condition has the required change', async () => {
     await start();
     fake.put(PRO, { spec: { ...specOf(10), enrichBatchMax: 101 } });
     expect(await becomes('InvalidSpec')).toMatchObject({
@@ -159,7 +159,7 @@ describe('a PlanLimits resource', () => {
     expect(resource()?.status?.conditions).toHaveLength(1);
   });
 
-  test('that is paused is left alone until it is not', async () => {
+  test('that is paused is ignored until it is resumed', async () => {
     await start();
     fake.put(PRO, { metadata: { annotations: { [PAUSED]: 'true' } }, spec: specOf(10) });
     await becomes('Paused');
@@ -195,7 +195,7 @@ describe('the ConfigMap of the plans', () => {
     await applied(10);
   });
 
-  test('of somebody else is not overwritten', async () => {
+  test('of another owner is not overwritten', async () => {
     fake.put(CONFIG_MAP, { data: { mine: '1' } } as object);
     await start();
     fake.put(PRO, { spec: specOf(10) });
@@ -208,7 +208,7 @@ describe('the ConfigMap of the plans', () => {
 });
 
 describe('faults', () => {
-  test('a pass that ends after any of its steps, or before, is finished by the next', async () => {
+  test('a pass interrupted at any step is finished by the next', async () => {
     const server = stack.use(new KubernetesClient(fake.config, 'test'));
     const operatorPool = stack.use(new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'operator' }));
     const fenced = fenceDatabase(operatorPool, await takeEpoch(operatorPool, 'test'), () => {});
@@ -248,7 +248,7 @@ describe('faults', () => {
     expect(crashes).toBe(12);
   });
 
-  test('a database that is away: the status says so, nothing is deleted, and it goes on when it is back', async () => {
+  test('an unavailable database is reported in the status, nothing is deleted, and work continues afterwards', async () => {
     await start();
     fake.put(PRO, { spec: specOf(10) });
     await becomes('Applied');
@@ -263,7 +263,7 @@ describe('faults', () => {
     expect((await rows()).plans).toEqual({});
   }, 60_000);
 
-  test('a ConfigMap that the API server refuses is a condition and an event; an applied plan stays ready meanwhile', async () => {
+  test('a ConfigMap that the API server refuses is a condition and an event; an applied plan stays ready', async () => {
     const operator = await start();
     fake.fault = failing(
       403,

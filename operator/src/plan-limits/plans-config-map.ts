@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { planDocumentText, readPlanDocument, type PlanDocument } from '@vitrine/plans/plan-document';
 
-/** The file of the ConfigMap, and of the folder where a service mounts it. */
+/** The file in the ConfigMap, and in the folder where a service mounts it. */
 const PLAN_FILE = 'plans.json';
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'vitrine-operator' };
 
@@ -9,12 +9,12 @@ interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The ConfigMap that services mount, as it was read. */
+/** The ConfigMap that services mount, as read. */
 export type ConfigMapState =
   | { readonly kind: 'absent' }
-  /** Somebody else made it: it is not overwritten. */
+  /** Created by another owner, so it is not overwritten. */
   | { readonly kind: 'foreign' }
-  /** `generation`: of its document; 0 when that is not valid. */
+  /** `generation`: of its document; 0 if that is invalid. */
   | { readonly kind: 'own'; readonly text: string; readonly generation: number };
 
 export function configMapState(object: ConfigMap | undefined): ConfigMapState {
@@ -29,12 +29,12 @@ function generationOf(text: string): number {
   try {
     return readPlanDocument(text).generation;
   } catch {
-    // Edited: it is written again.
+    // It was edited, so it is written again.
     return 0;
   }
 }
 
-/** What is applied to the API server. */
+/** The object applied to the API server. */
 export function configMapBody(namespace: string, name: string, document: PlanDocument): object {
   const { generation, checksum } = document;
   return {

@@ -1,13 +1,13 @@
-/** Of the definitions: a longer message would be refused with the whole status. */
+/** Limit of the definitions. A longer message would make the API server refuse the whole status. */
 export const MAX_CONDITION_MESSAGE = 2_048;
 
 /** Of `status.conditions`, a list with one entry for each type. */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** A word for programs, such as `TenantNotMapped`. */
+  /** A machine-readable word, such as `TenantNotMapped`. */
   readonly reason: string;
-  /** For people: what is wrong, and what to change. */
+  /** Human-readable: the problem and the required change. */
   readonly message: string;
   /** The generation of the spec that the condition is about. */
   readonly observedGeneration: number;
@@ -19,7 +19,7 @@ export type ConditionReason = Pick<Condition, 'reason' | 'message'>;
 
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** The conditions of a status as far as they can be read. The definitions promise their shape; an object that was stored before them may lack it. */
+/** The readable conditions of a status. The definitions guarantee their schema, but an object stored before them may not match it. */
 export function readConditions(status: { readonly conditions?: unknown } | undefined): readonly Condition[] {
   const { conditions } = status ?? {};
   if (!Array.isArray(conditions)) return [];

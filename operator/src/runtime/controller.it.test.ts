@@ -44,7 +44,7 @@ function startWatching(controller: Controller) {
 const outcomesAre = (...expected: string[]) =>
   waitUntil(() => outcomes.join() === expected.join(), { what: `outcomes ${expected.join()}` });
 
-test('regular work is done after all objects are listed, goes on after failures, and ends with the controller', async () => {
+test('regular work starts after all objects are listed, continues after failures, and ends with the controller', async () => {
   const controller = createController(async () => ({}));
   let runs = 0;
   controller.repeat(1, async () => {
@@ -76,7 +76,7 @@ test('no key is reconciled before all objects are listed, and then every key is,
   expect([new Set(seen), most, controller.figures.isSynced]).toEqual([new Set([600]), 4, true]);
 });
 
-test('what changes no generation makes no pass', async () => {
+test('a change without a new generation causes no pass', async () => {
   const keys: string[] = [];
   const controller = createController(async (key) => (keys.push(key), {}));
   const watch = startWatching(controller);
@@ -98,7 +98,7 @@ test('a pass may request the next one', async () => {
   await outcomesAre('requeue_after', 'success');
 });
 
-test('a pass that fails is reported and repeated; a conflict is repeated without a word', async () => {
+test('a pass that fails is reported and repeated; a conflict is repeated silently', async () => {
   const errors = [new Error('away'), new ApiError('conflict', 409, 'Conflict'), new ApiError('taken', 409, 'AlreadyExists')];
   const controller = createController(async () => {
     const error = errors.shift();

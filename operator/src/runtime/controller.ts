@@ -12,16 +12,16 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** As controller-runtime names them. */
+/** Named like in controller-runtime. */
 type ReconcileOutcome = 'success' | 'requeue' | 'requeue_after' | 'error';
 export const RECONCILE_OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue', 'requeue_after', 'error'];
 
-/** What is measured and logged of a controller. */
+/** Receives metrics and log events of a controller. */
 export interface ControllerObserver {
   reconciled(controller: string, outcome: ReconcileOutcome, tookMs: number): void;
-  /** A pass that threw; the key is tried again with backoff. */
+  /** A pass that threw. The key is retried with backoff. */
   reconcileFailed(controller: string, key: string, error: unknown): void;
-  /** Regular work that failed; it is done again. */
+  /** Failed regular work, which is repeated. */
   repeatFailed(controller: string, error: unknown, consecutive: number): void;
   /** A list or watch that failed; the next one follows. */
   watchFailed(controller: string, kind: string, error: unknown, consecutive: number): void;
@@ -31,19 +31,19 @@ export interface ControllerObserver {
 export interface ControllerOptions {
   /** Such as `gatewaykey`. */
   readonly name: string;
-  /** Reconciles one object. `signal` is aborted when nothing may be continued. */
+  /** Reconciles one object. `signal` is aborted when work must stop. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly observer: ControllerObserver;
   readonly concurrency?: number;
   readonly random?: () => number;
 }
 
-/** `signal` is aborted when the controller stops, or when nothing may be continued. */
+/** `signal` is aborted when the controller stops, or when work must stop. */
 export type RepeatedWork = (signal: AbortSignal) => Promise<void>;
 
 export interface ControllerFigures {
   readonly name: string;
-  /** Whether every kind that it watches was listed, so that it works. */
+  /** Whether every watched kind was listed, so that it reconciles. */
   readonly isSynced: boolean;
   readonly concurrency: number;
   readonly activeWorkers: number;
@@ -88,7 +88,7 @@ export class Controller implements AsyncDisposable {
     this.#queue.add(key);
   }
 
-  /** Declares a kind whose changes make keys. To be called before `start`. `kind`: for logs and metrics, each once. */
+  /** Declares a kind whose changes enqueue keys. Call before `start`. `kind`: for logs and metrics, each once. */
   watch<T extends WatchedObject>(
     server: ApiRequests,
     kind: string,
@@ -101,12 +101,15 @@ export class Controller implements AsyncDisposable {
     return watch;
   }
 
-  /** Declares what is done regularly while keys are reconciled. To be called before `start`. */
+  /** Declares regular work during reconciliation. Call before `start`. */
   repeat(intervalMs: number, work: RepeatedWork): void {
     this.#repeated.push({ intervalMs, work });
   }
 
-  /** Works on many keys at once, without those that a worker reconciles now. No worker reconciles them meanwhile; afterwards all are reconciled. */
+  /**
+   * Works on many keys at once, except those that a worker is reconciling. No worker reconciles them in the meantime. Afterwards all are
+   * reconciled.
+   */
   async workTogether(keys: readonly string[], work: (claimed: readonly string[]) => Promise<void>): Promise<void> {
     const claimed = keys.filter((key) => this.#queue.claim(key));
     try {
@@ -129,7 +132,7 @@ export class Controller implements AsyncDisposable {
     await Promise.all([this.#queue.shutDown(), ...watches, this.#workers]);
   }
 
-  /** Gives up the passes in progress: another process may reconcile by now. */
+  /** Aborts the passes in progress, because another process may be reconciling. */
   abandon(): void {
     this.#abandoned.abort(new Error('leadership is lost'));
   }
@@ -181,7 +184,7 @@ export class Controller implements AsyncDisposable {
       return 'requeue_after';
     } catch (error) {
       this.#queue.addRateLimited(key);
-      // Somebody else wrote the object meanwhile, or the cache was behind: the next pass sees it.
+      // Another writer changed the object, or the cache was behind. The next pass reads the new version.
       if (hasStatus(error, 409, 'Conflict')) return 'requeue';
       observer.reconcileFailed(this.name, key, error);
       return 'error';

@@ -1,6 +1,9 @@
 import type { ApiRequests } from './kubernetes-client.ts';
 
-/** Requests at once; while so many wait for the API server, further events are dropped and counted: an event is news, not state. */
+/**
+ * Maximum concurrent requests. While this many wait for the API server, further events are dropped and counted, because an event is not
+ * state.
+ */
 const MAX_IN_FLIGHT = 64;
 const MAX_NOTE = 1_024;
 
@@ -13,7 +16,7 @@ export interface ObjectEvent {
   readonly note: string;
 }
 
-/** What an event is about. */
+/** The object of an event. */
 export interface EventSubject {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -27,7 +30,10 @@ export interface EventSubject {
 
 type Reporter = Readonly<Record<'controller' | 'instance', string>>;
 
-/** Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Nothing waits for them. */
+/**
+ * Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Callers do not wait for
+ * them.
+ */
 export class EventRecorder {
   dropped = 0;
   readonly #server: ApiRequests;

@@ -14,8 +14,10 @@ interface FailedObject {
   readonly status?: { readonly conditions?: unknown };
 }
 
-/** What was ready stays ready: only its repair has to wait. Undefined where nothing has to be written: another pass or process follows at once, or
- *  the database is unavailable, which services bridge, and which would change every status twice. */
+/**
+ * A ready object stays ready, because only its repair is delayed. Undefined if nothing has to be written: another pass or process
+ * follows at once, or the database is unavailable, which services tolerate and which would change every status twice.
+ */
 export function afterFailure(error: unknown, { metadata = {}, status }: FailedObject): AfterFailure | undefined {
   const failure = failureOf(error);
   if (failure === undefined) return undefined;
@@ -46,7 +48,7 @@ function failureOf(error: unknown): ConditionReason | undefined {
   return isDatabase ? DATABASE_UNAVAILABLE : FAILED;
 }
 
-/** Quotas, webhooks and policies respond with statuses of their choice, so their text decides. */
+/** Quotas, webhooks and policies respond with arbitrary statuses, so their text decides. */
 function apiReason({ status, message }: ApiError): string {
   if (message.includes('exceeded quota')) return 'QuotaExceeded';
   if (/admission webhook|ValidatingAdmissionPolicy/.test(message)) return 'AdmissionDenied';

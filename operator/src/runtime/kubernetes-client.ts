@@ -2,9 +2,9 @@ import { messageOf } from '@vitrine/faults/fault';
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { fetch, type Dispatcher, type Response } from 'undici';
 
-/** Of a request without a time of its own. */
+/** Default timeout of a request. */
 export const REQUEST_TIMEOUT_MS = 15_000;
-/** Tokens of service accounts are replaced minutes before they end. */
+/** Tokens of service accounts are replaced minutes before they expire. */
 const CREDENTIALS_MS = 10_000;
 const MAX_RESPONSE_BYTES = 64 * 1_048_576;
 
@@ -27,7 +27,7 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of PATCH. */
   readonly patch?: keyof typeof PATCH_TYPES;
-  /** Whether objects are wanted without anything but their metadata. */
+  /** Whether to request only the metadata of objects. */
   readonly isMetadataOnly?: boolean | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -38,11 +38,13 @@ type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'> & { re
 /** A response's status, or 0 when there was none. */
 type OnRequest = (method: ApiRequest['method'], status: number) => void;
 
-/** Where controllers read and write objects. */
+/** Reads and writes objects for controllers. */
 export type ApiRequests = Pick<KubernetesClient, 'request' | 'watch'>;
 
-/** The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
- *  the library opens a connection for each (50 lists opened 50) and gives errors without their reason. */
+/**
+ * The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
+ * the library opens a connection for each (50 lists opened 50) and returns errors without their reason.
+ */
 export class KubernetesClient {
   readonly #config: KubeConfig;
   readonly #userAgent: string;

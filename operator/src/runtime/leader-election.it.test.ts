@@ -7,7 +7,7 @@ import { LeaderElection, type Leadership, type Lease } from './leader-election.t
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/vitrine/leases/operator';
 const TIMES = { leaseMs: 1_000, renewMs: 700, retryMs: 100 };
-/** A lease that runs out within a test in which it is renewed, and that a busy machine renews in time. */
+/** A lease short enough to expire within a test, and long enough to be renewed on a busy machine. */
 const RENEWED = { leaseMs: 5_000, renewMs: 4_500, retryMs: 500 };
 /** As long as a busy machine needs. */
 const LONG = { leaseMs: 120_000, renewMs: 100_000, retryMs: 100 };
@@ -45,14 +45,14 @@ function lead(
 const led = async (identity: string) => (await lead(identity)) as Leadership;
 const spec = () => (fake.read(LEASE) as Lease | undefined)?.spec;
 
-/** A process that was killed: its Lease stays. */
+/** A killed process, whose Lease stays. */
 function leaseOf(holderIdentity: string, leaseTransitions = 3): void {
   fake.put(LEASE, {
     spec: { holderIdentity, leaseTransitions, leaseDurationSeconds: 1, renewTime: '2000-01-01T00:00:00.000000Z' },
   });
 }
 
-test('the first process leads, and the second as soon as the first gives the Lease back', async () => {
+test('the first process leads, and the second as soon as the first releases the Lease', async () => {
   const first = (await lead('first', undefined, LONG)) as Leadership;
   expect([spec()?.holderIdentity, first.transitions]).toEqual(['first', 0]);
   expect(first.remainingMs()).toBeLessThanOrEqual(LONG.renewMs);
@@ -64,7 +64,7 @@ test('the first process leads, and the second as soon as the first gives the Lea
   expect([first.remainingMs() > 0, second.remainingMs() > 0]).toEqual([false, true]);
 });
 
-test('of many at once one leads', async () => {
+test('one of many concurrent processes leads', async () => {
   const controller = new AbortController();
   const times = { leaseMs: 60_000, renewMs: 40_000, retryMs: 100 };
   const all = Array.from({ length: 8 }, (_, at) => lead(`process-${at}`, controller.signal, times));
@@ -75,7 +75,7 @@ test('of many at once one leads', async () => {
   await leaders[0]?.[Symbol.asyncDispose]();
 });
 
-test('a leader that was killed is followed when its record has not changed for the time of the lease, whatever its clock said', async () => {
+test('a killed leader is replaced when its record has not changed for the lease duration, regardless of its clock', async () => {
   leaseOf('killed');
   const startedAt = performance.now();
   const next = stack.use(await led('next'));
@@ -83,7 +83,7 @@ test('a leader that was killed is followed when its record has not changed for t
   expect(next.transitions).toBe(4);
 });
 
-test('a process whose Lease was written, but not answered, leads with its next try', async () => {
+test('a process whose Lease was written without a response leads with its next try', async () => {
   fake.put(LEASE, {
     spec: { holderIdentity: 'first', leaseTransitions: 3, leaseDurationSeconds: 120, renewTime: '2000-01-01T00:00:00.000000Z' },
   });
@@ -91,7 +91,7 @@ test('a process whose Lease was written, but not answered, leads with its next t
   expect([first.transitions, spec()?.leaseTransitions]).toEqual([3, 3]);
 });
 
-test('a leader that renews keeps its Lease, also when somebody edits its labels', async () => {
+test('a renewing leader keeps its Lease, even when its labels are edited', async () => {
   const first = stack.use((await lead('first', undefined, RENEWED)) as Leadership);
   let isLost = false;
   void first.lost.then(() => (isLost = true));
@@ -140,7 +140,7 @@ describe('leadership is lost', () => {
     expect(spec()).toBeUndefined();
   });
 
-  test('and is not given back then: it is of another process', async () => {
+  test('and is not released then, because it belongs to another process', async () => {
     const first = await led('first');
     leaseOf('other');
     await first.lost;
@@ -149,7 +149,7 @@ describe('leadership is lost', () => {
   });
 });
 
-test('one renewal that fails does not end it', async () => {
+test('one failed renewal does not end it', async () => {
   // Requests time out after `retryMs`, which must be longer than a busy machine takes for one.
   const patient = { leaseMs: 10_000, renewMs: 8_000, retryMs: 500 };
   const first = stack.use((await lead('first', undefined, patient)) as Leadership);

@@ -2,11 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus, type ApiRequests } from './kubernetes-client.ts';
 import { readObject } from './object-requests.ts';
 
-/** As client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, all try every `retryMs`. The
- *  difference between the first two is for clocks that run at different speeds and for work that has to end. */
+/**
+ * Like client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, and all try every `retryMs`.
+ * The difference between the first two allows for clocks with different speeds and for ending work.
+ */
 const TIMES = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
-/** What is read and written of a Lease of coordination.k8s.io/v1. */
+/** The used fields of a Lease of coordination.k8s.io/v1. */
 export interface Lease {
   readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly resourceVersion?: string };
   readonly spec?: {
@@ -23,24 +25,28 @@ interface LeaderElectionOptions {
   readonly name: string;
   /** Differs between any two processes, also of one pod. */
   readonly identity: string;
-  /** A try that failed; the next one follows. */
+  /** A failed try, which is followed by the next one. */
   readonly onError: (error: unknown) => void;
   readonly times?: typeof TIMES;
 }
 
-/** Leads, among the processes that use a Lease. */
+/** The leadership of a process that has acquired the Lease. */
 export interface Leadership extends AsyncDisposable {
   /** How often the Lease has changed hands: greater than that of every leader before, unless the Lease was deleted between them. */
   readonly transitions: number;
-  /** Resolves when another process may lead: what was begun must not be continued. Never rejects. */
+  /** Resolves when another process may lead, so that work must stop. Never rejects. */
   readonly lost: Promise<void>;
-  /** Milliseconds in which it may still write, by this process's monotonic clock; 0 or less when another process may lead. They end
-   *  `leaseMs - renewMs` before anybody else can take the Lease. */
+  /**
+   * Milliseconds in which it may still write, by this process's monotonic clock; 0 or less when another process may lead. They end
+   * `leaseMs - renewMs` before another process can take the Lease.
+   */
   readonly remainingMs: () => number;
 }
 
-/** Takes part in the election of one leader. Whether a leader is gone is judged by how long its record has not changed, by this process's
- *  monotonic clock: clocks of nodes differ. */
+/**
+ * Takes part in the election of one leader. A leader counts as gone when its record has not changed for the lease duration by this
+ * process's monotonic clock, because clocks of nodes differ.
+ */
 export class LeaderElection {
   readonly #server: ApiRequests;
   readonly #options: LeaderElectionOptions;
@@ -58,7 +64,7 @@ export class LeaderElection {
     this.#path = `${this.#collection}/${options.name}`;
   }
 
-  /** Resolves when this process leads; undefined when `signal` ended the waiting. Disposal gives the Lease back. */
+  /** Resolves when this process leads; undefined when `signal` ended the wait. Disposal releases the Lease. */
   async lead(signal: AbortSignal): Promise<Leadership | undefined> {
     while (!signal.aborted) {
       const startedAt = performance.now();
@@ -76,7 +82,7 @@ export class LeaderElection {
     const version = lease.metadata?.resourceVersion ?? '';
     if (this.#seen.version !== version) this.#seen = { version, at: performance.now() };
     const unchangedMs = performance.now() - this.#seen.at;
-    // Its own: a try that was written and whose response was lost. Without this, nobody would lead until that Lease has run out.
+    // Its own Lease, from a try whose response was lost. Without this check, no process would lead until that Lease expires.
     const isFree = (holderIdentity ?? '') === '' || holderIdentity === this.#options.identity;
     if (!isFree && unchangedMs < leaseDurationSeconds * 1_000) return undefined;
     return await this.#write('PUT', this.#path, this.#record(lease));
@@ -84,7 +90,7 @@ export class LeaderElection {
 
   #keep(acquired: Lease, acquiredAt: number): Leadership {
     const stopped = new AbortController();
-    // From the beginning of the request: nobody else counts from later.
+    // Counted from the start of the request, because no other process counts from an earlier time.
     const renewal = { at: acquiredAt };
     const running = this.#renewUntilLost(acquired, renewal, stopped.signal);
     return {
@@ -100,7 +106,7 @@ export class LeaderElection {
     };
   }
 
-  /** Resolves with the Lease when it was stopped, with undefined when leadership is lost. */
+  /** Resolves with the Lease when stopped, or with undefined when leadership is lost. */
   async #renewUntilLost(acquired: Lease, renewal: { at: number }, stopped: AbortSignal): Promise<Lease | undefined> {
     let lease = acquired;
     for (;;) {
@@ -123,7 +129,7 @@ export class LeaderElection {
       return await this.#write('PUT', this.#path, { ...lease, spec });
     } catch (error) {
       if (!hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-      // Somebody wrote to it: a person who edited labels, or another leader.
+      // Another writer changed it: a user who edited labels, or another leader.
       const current = await this.#read();
       if (current?.spec?.holderIdentity !== this.#options.identity) return 'lost';
       return await this.#write('PUT', this.#path, { ...current, spec: { ...current.spec, renewTime: now() } });
@@ -161,7 +167,7 @@ export class LeaderElection {
     return this.#server.request<Lease>({ method, path, body, timeoutMs: this.#times.retryMs });
   }
 
-  /** A conflict means that another process was faster, and is no error. */
+  /** A conflict means that another process was faster, which is not an error. */
   async #attempt<R>(work: () => Promise<R>): Promise<R | undefined> {
     try {
       return await work();

@@ -46,7 +46,7 @@ const sees = (watch: ListWatch<KubernetesObject>, ...names: string[]) =>
   waitUntil(() => keysOf(watch).join() === names.join(), { what: `objects ${names.join()}` });
 const watched = (times = 1) => waitUntil(() => fake.watches === times, { what: 'the watch' });
 
-test('what is there is listed, in pages, and what is added, changed and deleted is seen', async () => {
+test('existing objects are listed in pages, and additions, changes and deletions are reported', async () => {
   for (let i = 0; i < 1_201; i += 1) fake.put(at(`n${i}`));
   const watch = createListWatch();
   await watch.start();
@@ -83,7 +83,7 @@ describe('a watch that ends', () => {
     expect([watch.figures.relists, errors.length]).toEqual([1, 1]);
   });
 
-  test('as the server ends them is followed at once, and counts as no failure', async () => {
+  test('by a normal end of the server is restarted at once and does not count as a failure', async () => {
     const watch = createListWatch();
     await watch.start();
     await watched();
@@ -94,7 +94,7 @@ describe('a watch that ends', () => {
     expect([watch.figures.restarts, errors]).toEqual([0, []]);
   });
 
-  test('at once and without an event is not repeated without a pause', async () => {
+  test('at once without an event is repeated only after a pause', async () => {
     fake.fault = (_, response, url) => url.searchParams.has('watch') && (response.writeHead(200).end(), true);
     const watch = createListWatch();
     await watch.start();
@@ -103,7 +103,7 @@ describe('a watch that ends', () => {
     expect(fake.requests.length).toBeLessThanOrEqual(4);
   });
 
-  test('because nothing came, bookmarks neither, is followed by the next, and counts as no failure: the kind may be quiet', async () => {
+  test('after silence without bookmarks is restarted and does not count as a failure, because the kind may be quiet', async () => {
     const watch = createListWatch({ silenceMs: 100 });
     await watch.start();
     await waitUntil(() => fake.requests.filter((request) => request.endsWith('?watch')).length >= 3, {
@@ -129,7 +129,7 @@ test.each([
     () => ((fake.fault = failing(410, 'Expired', 1, ({ url = '' }) => url.includes('watch='))), fake.cutWatches()),
   ],
   ['an event', () => fake.send({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old resource version' } })],
-])('a version that is too old, said by %s, is followed by a list: what was missed is seen, also deletions', async (_, expire) => {
+])('an expired version, reported by %s, is followed by a list that finds missed changes and deletions', async (_, expire) => {
   fake.put(at('stays'));
   fake.put(at('goes'));
   const watch = createListWatch();
@@ -171,7 +171,7 @@ test('a bookmark moves the version from which the next watch continues', async (
   expect([versions, changed]).toEqual([['100', '4711'], []]);
 });
 
-test('a server that is not there at the start is tried until it is: the first list is waited for', async () => {
+test('an unavailable server is retried at the start until the first list succeeds', async () => {
   fake.put(at('one'));
   fake.fault = failing(503, 'ServiceUnavailable', 2, isList);
   const watch = createListWatch();
@@ -180,7 +180,7 @@ test('a server that is not there at the start is tried until it is: the first li
   expect(errors[0]).toMatch(/503 ServiceUnavailable: it is ServiceUnavailable/);
 });
 
-test('the same version of an object is news once', async () => {
+test('the same version of an object is reported once', async () => {
   fake.put(at('one'));
   const watch = createListWatch();
   await watch.start();
@@ -196,6 +196,6 @@ test('all requests share a few connections', async () => {
   fake.fault = (request) => (sockets.add(request.socket), false);
   const server = stack.use(new KubernetesClient(fake.config, 'test'));
   for (let i = 0; i < 50; i += 1) await server.request({ method: 'GET', path: THINGS });
-  // A response's connection is free a moment after its body has ended.
+  // A response's connection is free shortly after its body has ended.
   expect(sockets.size).toBeLessThanOrEqual(2);
 });

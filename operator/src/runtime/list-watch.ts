@@ -4,12 +4,12 @@ import { hasStatus, type ApiRequest, type ApiRequests } from './kubernetes-clien
 import { listPages } from './object-requests.ts';
 import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 
-/** As client-go: the server ends a watch after 5 to 10 minutes. */
+/** Like client-go: the server ends a watch after 5 to 10 minutes. */
 const WATCH_SECONDS = { min: 300, max: 600 };
-/** Bookmarks come about once a minute; a watch without anything for so long may be dead, and is begun anew. */
+/** Bookmarks come about once a minute; a watch that is silent for this long may be dead and is restarted. */
 const SILENCE_MS = 75_000;
 const RESTART = { firstMs: 500, maxMs: 30_000 };
-/** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be asked without a pause. */
+/** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be called without a pause. */
 const SHORT_WATCH_MS = 1_000;
 /** How often all objects are reconciled without a change, 10 % earlier or later. */
 const RESYNC_MS = 600_000;
@@ -22,11 +22,11 @@ export interface ListWatchOptions<T extends WatchedObject = WatchedObject> {
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Whether objects come without anything but their metadata: data of Secrets should not be in the memory of who needs no more. */
+  /** Whether to watch only metadata, so that data of Secrets is not kept in memory unnecessarily. */
   readonly isMetadataOnly?: boolean;
-  /** Called with the key of what was added, changed or deleted, and now and then with every key. Must not throw. */
+  /** Called with the key of an added, changed or deleted object, and regularly with every key. Must not throw. */
   readonly onChange: (key: string, change: Change) => void;
-  /** Whether the difference between two versions of an object is worth a call; any is by default. */
+  /** Whether the difference between two versions of an object triggers a call; by default any does. */
   readonly isChange?: (before: T, after: T) => boolean;
   readonly onRestart: (error: unknown, consecutive: number) => void;
   readonly random?: () => number;
@@ -38,12 +38,14 @@ export interface ListWatchFigures {
   readonly objects: number;
   readonly restarts: number;
   readonly relists: number;
-  /** Since the API server sent anything about this kind; undefined before the first list. */
+  /** Time since the API server sent anything for this kind; undefined before the first list. */
   readonly staleSeconds: number | undefined;
 }
 
-/** Caches the objects of one kind, and calls `onChange` for each change. A watch that ends is restarted: from its last version where the server
- *  still has that, else from a new list. */
+/**
+ * Caches the objects of one kind, and calls `onChange` for each change. A watch that ends is restarted from its last version if the
+ * server still has it, else from a new list.
+ */
 export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   readonly #server: ApiRequests;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
@@ -127,7 +129,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
     this.#synced.resolve();
   }
 
-  /** Resolves when the server ends the watch, with whether it was of use: it had events, or it was accepted and then silent. */
+  /** Resolves when the server ends the watch, with whether it was useful: it had events, or it was accepted and then silent. */
   async #watch(): Promise<boolean> {
     const { path, random, silenceMs, isMetadataOnly } = this.#options;
     const startedAt = performance.now();
@@ -144,7 +146,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
     try {
       const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
       const chunks = await this.#server.watch({ path, query, isMetadataOnly, signal });
-      // A server that accepts a watch is there; the first bookmark comes a minute later.
+      // A server that accepts a watch is available. The first bookmark comes a minute later.
       this.#activeAt = performance.now();
       isAccepted = true;
       for await (const event of readWatchEvents<T>(chunks, path)) {
@@ -153,7 +155,8 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
         this.#handle(event);
       }
     } catch (error) {
-      // The API server sends no bookmarks of a kind that has not changed since it started: it is watched anew, and nothing has failed.
+      // The API server sends no bookmarks of a kind that has not changed since it started: the watch is restarted without counting a
+      // failure.
       if (isAccepted && silence.signal.aborted && !this.#stop.signal.aborted) return true;
       throw error;
     } finally {
@@ -175,7 +178,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   #put(key: string, object: T): void {
     const before = this.#objects.get(key);
     if (before?.metadata?.resourceVersion === object.metadata?.resourceVersion) return;
-    // Who set which field takes as much memory as the object.
+    // The managed fields take as much memory as the object.
     delete object.metadata?.managedFields;
     this.#objects.set(key, object);
     if (before === undefined) this.#options.onChange(key, 'added');
@@ -198,7 +201,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   }
 }
 
-/** `NAMESPACE/NAME`, or `NAME` of what is in no namespace. */
+/** `NAMESPACE/NAME`, or `NAME` for a cluster-scoped object. */
 export function keyOf({ metadata }: WatchedObject): string {
   const name = metadata?.name ?? '';
   return metadata?.namespace === undefined ? name : `${metadata.namespace}/${name}`;

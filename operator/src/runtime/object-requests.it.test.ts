@@ -26,7 +26,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('only a 404 means that there is no object', async () => {
+test('only a 404 means that the object does not exist', async () => {
   expect(await readObject(server, THING)).toBeUndefined();
   for (const [status, reason] of [
     [403, 'Forbidden'],
@@ -37,7 +37,7 @@ test('only a 404 means that there is no object', async () => {
   }
 });
 
-test('a status is merged into the version that it was made from, and nothing else is changed', async () => {
+test('a status is merged into the version that it is based on, without other changes', async () => {
   const { metadata } = fake.put(THING, { spec: { size: 1 }, status: { kept: true } });
   const first = await mergeStatus<KubernetesObject>(server, THING, { ready: true }, metadata?.resourceVersion ?? '');
   expect(fake.read(THING)).toMatchObject({ spec: { size: 1 }, status: { kept: true, ready: true }, metadata: { generation: 1 } });
@@ -47,7 +47,7 @@ test('a status is merged into the version that it was made from, and nothing els
   expect(fake.read(THING)?.status).toEqual({ kept: true, ready: false });
 });
 
-test('what is applied is created when it is not there', async () => {
+test('an applied object is created if missing', async () => {
   const { signal } = new AbortController();
   await applyObject(
     server,
@@ -78,7 +78,7 @@ test('an error of the API server quotes no data of a Secret, and a missing respo
   ]);
 });
 
-test('an event names its object, is bounded, and fails nobody', async () => {
+test('an event names its object, is bounded, and never causes a failure', async () => {
   const errors: unknown[] = [];
   const create = () =>
     new EventRecorder(server, { controller: 'vitrine.dev/operator', instance: 'pod' }, (error) => errors.push(error));

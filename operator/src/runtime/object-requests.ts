@@ -19,7 +19,7 @@ export async function readObject<T>(
 
 interface ListedPage<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  /** A list of metadata without any has null. */
+  /** An empty list of metadata has null items. */
   readonly items: readonly T[] | null;
 }
 
@@ -37,7 +37,7 @@ export async function* listPages<T>(
   } while (after !== undefined);
 }
 
-/** Creates the object, or takes ownership of the given fields, also of those that another manager owns. Other fields stay as they are. */
+/** Creates the object, or takes ownership of the given fields, including those of another manager. Other fields are unchanged. */
 export function applyObject<T extends KubernetesObject>(
   server: ApiRequests,
   path: string,
@@ -49,7 +49,7 @@ export function applyObject<T extends KubernetesObject>(
   return server.request<T>({ method: 'PATCH', path, patch: 'apply', query, body, signal });
 }
 
-/** Merges into an object, null removes. A conflict when the object is not the given version any more. */
+/** Merges into an object, null removes. Fails with a conflict if the object is no longer the given version. */
 export function mergeObject<T>(
   server: ApiRequests,
   path: string,
@@ -61,7 +61,7 @@ export function mergeObject<T>(
   return server.request<T>({ method: 'PATCH', path, patch: 'merge', body, ...(signal && { signal }) });
 }
 
-/** Merges into the status of a custom resource. A conflict when the object is not the version that `status` was made from. */
+/** Merges into the status of a custom resource. Fails with a conflict if the object is not the version that `status` is based on. */
 export function mergeStatus<T>(
   server: ApiRequests,
   path: string,

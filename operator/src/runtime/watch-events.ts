@@ -3,7 +3,7 @@ import { apiError } from './kubernetes-client.ts';
 /** Objects of etcd have at most 1.5 MiB. */
 const MAX_LINE = 8 * 1_048_576;
 
-/** An object of any kind, as far as lists and watches read it. */
+/** The fields of any object that lists and watches read. */
 export interface WatchedObject {
   readonly metadata?: {
     readonly name?: string;
@@ -19,7 +19,7 @@ export interface WatchEvent<T> {
 }
 
 /** The events of a watch, one line of JSON each. Throws an `ApiError` for an event of type ERROR, such as 410 for a resource version that
- *  is too old, and an error for what is no event: the stream cannot be trusted any more. */
+ *  is too old, and an error for an invalid event, because the stream can no longer be trusted. */
 export async function* readWatchEvents<T extends WatchedObject>(
   chunks: AsyncIterable<Uint8Array>,
   path: string,

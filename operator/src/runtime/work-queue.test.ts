@@ -5,18 +5,18 @@ import { WorkQueue } from './work-queue.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** With the whole of each backoff. */
+/** With the full backoff. */
 const createQueue = () => new WorkQueue({ random: () => 1 });
 
 describe('a key', () => {
-  test('that is added several times waits once, behind those before it', async () => {
+  test('that is added several times waits once, in its first place', async () => {
     const queue = createQueue();
     for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
     expect(queue.figures).toMatchObject({ depth: 3, adds: 3 });
     expect([await queue.next(), await queue.next(), await queue.next()]).toEqual(['a', 'b', 'c']);
   });
 
-  test('that is added while it runs is run once more, after it ended', async () => {
+  test('that is added while running runs once more afterwards', async () => {
     const queue = createQueue();
     queue.add('a');
     await queue.next();
@@ -29,7 +29,7 @@ describe('a key', () => {
     expect(queue.figures.depth).toBe(0);
   });
 
-  test('that is claimed goes to no worker until it is done, and one that runs cannot be claimed', async () => {
+  test('that is claimed goes to no worker until it is done, and a running one cannot be claimed', async () => {
     const queue = createQueue();
     for (const key of ['a', 'b', 'c']) queue.add(key);
     expect(await queue.next()).toBe('a');
@@ -43,7 +43,7 @@ describe('a key', () => {
     expect(queue.figures.depth).toBe(0);
   });
 
-  test('goes to a worker that waits', async () => {
+  test('goes to a waiting worker', async () => {
     const queue = createQueue();
     const first = queue.next();
     const second = queue.next();
@@ -70,7 +70,7 @@ describe('a key', () => {
     expect(queue.figures.retries).toBe(11);
   });
 
-  test('with two delays comes after the shorter one, once', async () => {
+  test('with two delays runs once, after the shorter one', async () => {
     const queue = createQueue();
     queue.addAfter('a', 5_000);
     queue.addAfter('a', 1_000);
@@ -84,7 +84,7 @@ describe('a key', () => {
     expect(queue.figures.depth).toBe(0);
   });
 
-  test('that is added comes at once, and not again when its delay ends', async () => {
+  test('that is added runs at once, and not again when its delay ends', async () => {
     const queue = createQueue();
     queue.addAfter('a', 1_000);
     queue.add('a');
@@ -103,14 +103,14 @@ test('retries of all keys together are at most 10 a second after a burst of 100'
   expect(queue.figures.depth).toBe(160);
 });
 
-test('keys that are added wait for no retry of others', () => {
+test('added keys do not wait for retries of others', () => {
   const queue = createQueue();
   for (let i = 0; i < 1_000; i += 1) queue.addRateLimited(`failing-${i}`);
   queue.add('a');
   expect(queue.figures.depth).toBe(1);
 });
 
-test('a delay that ends while its key waits does not stand before the next one', async () => {
+test('a delay that ends while its key waits does not replace the next one', async () => {
   const queue = createQueue();
   queue.add('a');
   queue.addAfter('a', 1_000);
@@ -123,7 +123,7 @@ test('a delay that ends while its key waits does not stand before the next one',
 });
 
 describe('shutting down', () => {
-  test('gives out no more keys, and waits for those that run', async () => {
+  test('gives out no more keys and waits for running ones', async () => {
     const queue = createQueue();
     queue.add('a');
     queue.add('b');
@@ -147,7 +147,7 @@ describe('shutting down', () => {
   });
 });
 
-test('figures say how long keys have run', async () => {
+test('figures report how long keys have run', async () => {
   const waited: number[] = [];
   const took: number[] = [];
   const queue = new WorkQueue({ onStart: (ms) => waited.push(ms), onDone: (ms) => took.push(ms) });
@@ -166,7 +166,7 @@ test('figures say how long keys have run', async () => {
 type Step = readonly ['add' | 'addAfter' | 'addRateLimited' | 'done' | 'next' | 'tick', number];
 const KEYS = ['a', 'b', 'c'];
 
-test('whatever happens, no key runs twice at once, and each is run after it was last added', async () => {
+test('in any order of events no key runs twice at once, and each runs after it was last added', async () => {
   const step = fc.tuple(
     fc.constantFrom('add', 'addAfter', 'addRateLimited', 'done', 'next', 'tick'),
     fc.nat(2),
@@ -199,7 +199,7 @@ test('whatever happens, no key runs twice at once, and each is run after it was 
           else queue[name](key);
         }
       }
-      // Every key that was added is given out in the end.
+      // Every added key is eventually given out.
       while (running.length > 0) finish(running[0]);
       await jest.advanceTimersByTimeAsync(400_000);
       while (queue.figures.depth > 0) {

@@ -27,7 +27,7 @@ export interface WorkQueueOptions {
 }
 
 /** Keys to reconcile, with the semantics of client-go's workqueue. One worker at a time runs a key. A waiting key is not added again; a running
- *  one runs once more. Keys wait in the order of adding. Each key is stored at most three times, so the number of objects bounds the queue. */
+ *  one runs once more. Keys wait in insertion order. Each key is stored at most three times, so the number of objects bounds the queue. */
 export class WorkQueue {
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
@@ -37,7 +37,7 @@ export class WorkQueue {
   readonly #idle: ((key: string | undefined) => void)[] = [];
   readonly #drained = Promise.withResolvers<void>();
   readonly #options: WorkQueueOptions;
-  /** When all retries at once are available again. */
+  /** When the full burst of retries is available again. */
   #retriesFullAt = Number.NEGATIVE_INFINITY;
   #isShutDown = false;
   #adds = 0;
@@ -79,14 +79,14 @@ export class WorkQueue {
     if (this.#isShutDown || (this.#delayed.get(key)?.dueAt ?? Infinity) <= dueAt) return;
     this.#cancelDelay(key);
     const end = () => {
-      // Also of a key that waits already: a delay that is over must not stand before the next one.
+      // Also for a key that is already waiting, because an ended delay must not replace the next one.
       this.#delayed.delete(key);
       this.add(key);
     };
     this.#delayed.set(key, { dueAt, timer: setTimeout(end, delayMs).unref() });
   }
 
-  /** Adds a key that failed: later each time, until `forget`. */
+  /** Adds a failed key with an increasing delay, until `forget`. */
   addRateLimited(key: string): void {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
@@ -96,19 +96,19 @@ export class WorkQueue {
     this.addAfter(key, Math.max(fullMs * random(), this.#reserveRetry(performance.now()), 1));
   }
 
-  /** Ends the backoff of a key: it succeeded, or is gone. */
+  /** Resets the backoff of a key that succeeded or was deleted. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** Resolves with the next key, which has to be ended with `done`; with undefined when the queue is shut down. */
+  /** Resolves with the next key, which must be ended with `done`, or with undefined when the queue is shut down. */
   next(): Promise<string | undefined> {
     if (this.#isShutDown) return Promise.resolve(undefined);
     if (this.#waiting.size > 0) return Promise.resolve(this.#take());
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Takes a key out of its turn, for work on many keys at once; false while a worker runs it. It has to be ended with `done`. */
+  /** Takes a key out of its turn, for work on many keys at once; false while a worker runs it. It must be ended with `done`. */
   claim(key: string): boolean {
     if (this.#isShutDown || this.#running.has(key)) return false;
     this.#cancelDelay(key);
@@ -126,7 +126,7 @@ export class WorkQueue {
     if (this.#isShutDown && this.#running.size === 0) this.#drained.resolve();
   }
 
-  /** Drops waiting keys: the next process lists all objects. Resolves when no key runs. */
+  /** Drops waiting keys, because the next process lists all objects. Resolves when no key runs. */
   shutDown(): Promise<void> {
     this.#isShutDown = true;
     this.#waiting.clear();
@@ -137,7 +137,7 @@ export class WorkQueue {
     return this.#drained.promise;
   }
 
-  /** Takes one of the retries of all keys; returns in how many milliseconds it may begin. */
+  /** Takes a token from the shared retry budget. Returns the delay in milliseconds. */
   #reserveRetry(now: number): number {
     this.#retriesFullAt = Math.max(this.#retriesFullAt, now) + RETRY_EVERY_MS;
     return Math.max(0, this.#retriesFullAt - now - RETRIES_AT_ONCE * RETRY_EVERY_MS);

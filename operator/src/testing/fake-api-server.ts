@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { isSelected, patched, requireVersion, WriteRejected, type StoredObject } from './fake-writes.ts';
 
-// What a real API server does too rarely to test: errors, lost watches, compacted versions.
+// Events that are too rare on a real API server to test: errors, lost watches, compacted versions.
 
-/** Responds to a request in place of the server when it returns true. */
+/** Handles a request instead of the server if it returns true. */
 export type Fault = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 /** A fault that responds with a status and reason to requests that `matches` accepts, `times` times. */
@@ -30,11 +30,11 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
 const ONE = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/namespaces\/[^/]+\/[^/]+\/[^/]+$|^\/api\/v1\/namespaces\/[^/]+$/;
 
 /** Objects by path, with resource versions and generations, lists in pages, watches with what was missed, conflicts, patches, the status
- *  subresource of custom resources, finalizers, and the removal of what an owner leaves behind. */
+ *  subresource of custom resources, finalizers, and garbage collection of owned objects. */
 export class FakeApiServer implements AsyncDisposable {
   /** Requests so far, such as `GET /api/v1/namespaces/a/secrets`; of a watch with `?watch`. */
   readonly requests: string[] = [];
-  /** Tried in front of every request, until it is replaced. */
+  /** Called before every request, until it is replaced. */
   fault: Fault | undefined;
   readonly #server: Server;
   readonly #objects = new Map<string, StoredObject>();
@@ -90,7 +90,7 @@ export class FakeApiServer implements AsyncDisposable {
     return stored;
   }
 
-  /** As `kubectl delete`: an object with finalizers stays until they are removed. */
+  /** Like `kubectl delete`: an object with finalizers stays until they are removed. */
   delete(path: string): void {
     const object = this.#objects.get(path);
     if ((object?.metadata?.finalizers ?? []).length === 0) return this.remove(path);
@@ -124,7 +124,7 @@ export class FakeApiServer implements AsyncDisposable {
     for (const response of this.#watches.keys()) response.write(`${text}\n`);
   }
 
-  /** Ends all watches as a broken connection does. */
+  /** Ends all watches like a broken connection. */
   cutWatches(): void {
     for (const response of this.#watches.keys()) response.destroy();
   }
@@ -203,7 +203,10 @@ export class FakeApiServer implements AsyncDisposable {
     return this.put(at, object);
   }
 
-  /** The object with this content; without finalizers it may be gone. The generation counts changes of the spec, whatever was sent. */
+  /**
+   * Stores the object with this content, or deletes it if its last finalizer was removed. The generation counts changes of the spec,
+   * regardless of the sent value.
+   */
   #kept(path: string, { metadata: { generation: _generation, ...metadata } = {}, ...rest }: StoredObject): StoredObject {
     const generation = this.#objects.get(path)?.metadata?.generation;
     const isGone = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
@@ -214,7 +217,7 @@ export class FakeApiServer implements AsyncDisposable {
   }
 }
 
-/** `collection` of all namespaces has those of each. */
+/** `collection` of all namespaces includes those of each. */
 function isIn(collection: string, path: string): boolean {
   const parent = path.slice(0, path.lastIndexOf('/'));
   return parent === collection || parent.replace(/\/namespaces\/[^/]+\//, '/') === collection;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** An object of any kind, as far as an API server reads it. */
+/** The fields of any object that an API server reads. */
 export interface StoredObject {
   readonly kind?: string;
   readonly metadata?: {
@@ -21,7 +21,7 @@ export interface StoredObject {
   readonly status?: unknown;
 }
 
-/** What is wrong with a write, with the status and reason of a real API server. */
+/** The fault of a write, with the status and reason of a real API server. */
 export class WriteRejected extends Error {
   readonly status: number;
   readonly reason: string;
@@ -48,7 +48,7 @@ export function patched(
   if (stored === undefined) throw new WriteRejected(404, 'NotFound');
   const { metadata, status, ...rest } = body as StoredObject;
   requireVersion(stored, metadata?.resourceVersion);
-  // A status is written by its own path only, and nothing else is written by that.
+  // A status can only be written with its own path, which writes nothing else.
   return merge(stored, isStatus ? { status } : { metadata, ...rest }) as StoredObject;
 }
 
@@ -56,7 +56,7 @@ export function requireVersion(stored: StoredObject, version: string | undefined
   if (version !== undefined && version !== stored.metadata?.resourceVersion) throw new WriteRejected(409, 'Conflict');
 }
 
-/** Whether labels and name of an object are those that a list or watch selects. */
+/** Whether labels and name of an object match a list or watch. */
 export function isSelected({ metadata = {} }: StoredObject, selectors: URLSearchParams): boolean {
   const [label = '', value = ''] = (selectors.get('labelSelector') ?? '').split('=');
   const [, name] = (selectors.get('fieldSelector') ?? '').split('=');

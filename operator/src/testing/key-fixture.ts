@@ -102,7 +102,7 @@ export class KeyFixture implements AsyncDisposable {
     return this.object === undefined ? Promise.resolve(undefined) : this.rows.read(keyIdOf(this.object));
   }
 
-  /** Creates the GatewayKey, or changes it as a person does. */
+  /** Creates the GatewayKey, or changes it like a user. */
   apply(spec: object = {}, metadata: StoredObject['metadata'] = {}): void {
     const stored = this.fake.read(this.path);
     const annotations = { ...stored?.metadata?.annotations, ...metadata.annotations };
@@ -116,7 +116,7 @@ export class KeyFixture implements AsyncDisposable {
     return isHashOf(HASHES, token, row.token) || isHashOf(HASHES, token, row.next);
   }
 
-  /** A pass. After an error the next one is made by another process. */
+  /** Runs a pass. After an error another process runs the next one. */
   async pass(rows: ManagedKeyRows = this.rows): Promise<number | undefined> {
     this.#reconciler ??= this.#create(rows);
     try {
@@ -127,7 +127,7 @@ export class KeyFixture implements AsyncDisposable {
     }
   }
 
-  /** Passes until one succeeds and wants no other at once; resolves with the errors before. */
+  /** Runs passes until one succeeds without requesting another; resolves with the earlier errors. */
   async converge(rows: ManagedKeyRows = this.rows): Promise<string[]> {
     const errors: string[] = [];
     for (let passes = 0; passes < MAX_PASSES; passes += 1) {

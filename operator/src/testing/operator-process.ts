@@ -7,14 +7,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asOperator, PEPPER } from './start-test-operator.ts';
 
-/** The program that operates: unlike an operator in the test's process it can be stopped by a signal. */
+/** The operator as a separate process, which can be stopped by a signal. */
 export interface OperatorProcess extends AsyncDisposable {
   readonly log: readonly string[];
   readonly ended: Promise<number | null>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
-/** `folder`: for its files. `dsn`: with the rights of any user. It has the Lease for as long as in a cluster. */
+/** `folder`: for its files. `dsn`: with the rights of any user. Its lease duration equals that in a cluster. */
 export async function startOperatorProcess(folder: string, kubeConfig: KubeConfig, dsn: Secret): Promise<OperatorProcess> {
   const [kubeconfigPath, pepperPath] = [join(folder, 'kubeconfig'), join(folder, 'gateway-keys.pepper')];
   await writeFile(kubeconfigPath, kubeConfig.exportConfig());

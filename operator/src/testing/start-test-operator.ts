@@ -7,9 +7,9 @@ import { startOperator, type Operator } from '../app.ts';
 import { readOperatorConfig } from '../config.ts';
 import type { FakeApiServer } from './fake-api-server.ts';
 
-/** Of every operator in tests. */
+/** The namespace of every operator in tests. */
 export const PEPPER = `1:${'p'.repeat(40)}`;
-/** Long, because an operator ends when a busy machine keeps it from renewing its Lease. A request for it times out after `retryMs`. */
+/** Long, because an operator ends if a busy machine delays the renewal of its Lease. A request for it times out after `retryMs`. */
 const TIMES = { leaseMs: 60_000, renewMs: 50_000, retryMs: 1_000 };
 
 /** An operator in this process, on any free port. */
@@ -59,7 +59,7 @@ export async function startTestOperator(
   };
 }
 
-/** With the rights of an operator, whoever the user is. */
+/** With the rights of an operator, for any user. */
 export function asOperator(dsn: Secret): Secret {
   const url = new URL(dsn.reveal());
   url.searchParams.set('options', '-c role=vitrine_operator');

@@ -67,7 +67,7 @@ function countsOf({ body, scenario }: MockCall): TokenCounts {
   return tokenCounts(countWords(body['system']) + countWords(body['messages']), chunkCount(scenario));
 }
 
-/** Anthropic's `input_tokens` leaves out what was read from or written to the cache. */
+/** Anthropic's `input_tokens` excludes tokens read from or written to the cache. */
 function freshInput({ input, cacheRead, cacheWrite }: TokenCounts): number {
   return input - cacheRead - cacheWrite;
 }

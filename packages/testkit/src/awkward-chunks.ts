@@ -2,7 +2,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const [D, A, T] = Buffer.from('dat');
 
-/** Cuts where a careless reader stumbles: before each UTF-8 continuation byte, between CR and LF, inside a blank line, and
+/** Cuts at positions where a careless parser fails: before each UTF-8 continuation byte, between CR and LF, inside a blank line, and
  *  inside `data`. The chunks together are the bytes. */
 export function awkwardChunks(bytes: Buffer): Buffer[] {
   const chunks: Buffer[] = [];

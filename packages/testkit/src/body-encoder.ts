@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createBrotliCompress, createDeflate, createGzip, createZstdCompress } from 'node:zlib';
 import type { Scenario } from './scenario.ts';
 
-/** Each write is flushed: a client must be able to read an event before the next one is there. */
+/** Each write is flushed: a client must be able to read an event before the next one is sent. */
 const CODERS = {
   gzip: () => createGzip({ flush: constants.Z_SYNC_FLUSH }),
   br: () => createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -12,7 +12,7 @@ const CODERS = {
 };
 type Coding = keyof typeof CODERS;
 
-/** Compresses a body chunk by chunk; `encode` gives all the bytes that are needed to decode its chunk. */
+/** Compresses a body chunk by chunk. `encode` returns all bytes needed to decode its chunk. */
 interface BodyEncoder extends Disposable {
   readonly encode: (chunk: Buffer) => Promise<Buffer>;
   readonly finish: () => Promise<Buffer>;
@@ -39,7 +39,7 @@ export function bodyEncoder(coding: Coding): BodyEncoder {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     act((error) => (error ? reject(error) : resolve()));
     await promise;
-    // Data that the coder pushed while it was busy is handed out on the next tick.
+    // Data that the coder pushed while busy is emitted on the next tick.
     await nextTurn();
     const bytes = Buffer.concat(out);
     out = [];

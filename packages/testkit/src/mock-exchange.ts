@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RecordedRequest } from './recorded-request.ts';
 
-/** One request and its response, with what serve-exchange.ts needs to know of the server. */
+/** One request and its response, with the state of the server for serve-exchange.ts. */
 export interface MockExchange {
   /** From 1. */
   readonly number: number;
@@ -13,6 +13,6 @@ export interface MockExchange {
   readonly chunkDelayMs: number;
   /** Aborts when the connection is gone. */
   readonly signal: AbortSignal;
-  /** To be called before the mock itself destroys the connection: then it is not the client that left. */
+  /** Call before the mock itself destroys the connection, so that it does not count as a client that left. */
   readonly endsItself: () => void;
 }

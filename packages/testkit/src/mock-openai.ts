@@ -45,8 +45,9 @@ const dialect: MockDialect = {
   say: (kind, what) => SAY[kind](what),
 };
 
-/** A provider that speaks OpenAI's wire format: chat, responses, embeddings, transcriptions and models; scenario.ts says what
- *  else it can do. */
+/**
+ * A provider with OpenAI's wire format: chat, responses, embeddings, transcriptions and models. For its other features see scenario.ts.
+ */
 export function startMockOpenai(options?: MockOptions): Promise<MockProvider> {
   return startMockServer(dialect, options);
 }

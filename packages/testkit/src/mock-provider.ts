@@ -7,20 +7,20 @@ export interface MockOptions {
   readonly chunkDelayMs?: number;
 }
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: readonly string[];
-  /** What has arrived of the body by now, at most the first MiB. */
+  /** The received part of the body, at most the first MiB. */
   readonly body: Buffer;
-  /** Whether the client left before it had sent the request and got the whole response. */
+  /** Whether the client left before it had sent the whole request and received the whole response. */
   readonly aborted: boolean;
 }
 
-/** A provider that exists for tests and for the demo. Disposing it closes every connection. */
+/** A mock provider for tests and the demo. Disposal closes every connection. */
 export interface MockProvider extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
   /** How many exchanges have begun. */
   readonly exchanges: number;

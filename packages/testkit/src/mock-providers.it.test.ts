@@ -30,7 +30,7 @@ interface Sent {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The body as it was framed. */
+  /** The body with its framing. */
   readonly chunks: readonly Buffer[];
   /** Whether the connection broke before the end. */
   readonly broken: boolean;
@@ -85,7 +85,7 @@ const EVERY: readonly (readonly [Api, boolean])[] = (['chat', 'responses', 'mess
   [api, false] as const,
   [api, true] as const,
 ]);
-/** Ids carry the exchange's number; everything else is the same for the same request. */
+/** Ids contain the exchange's number. Everything else is the same for the same request. */
 const withoutIds = (body: Buffer) => body.toString().replaceAll(/mock\d+/g, 'mock');
 const count = (body: Buffer, part: string) => body.toString().split(part).length - 1;
 const CONTENT: Readonly<Record<Api, string>> = {
@@ -242,7 +242,7 @@ describe('scenarios instead of the route', () => {
     await waitUntil(() => last(openaiMock).aborted, { what: 'the abort' });
   });
 
-  test('echo returns 100 MB as they came, at the pace of the reader', async () => {
+  test('echo returns 100 MB unchanged, at the pace of the reader', async () => {
     const block = pseudoRandomBytes(1_000_000);
     let sent = 0;
     const { request, responded } = open(`${openaiMock.url}/v1/files`, {
@@ -275,7 +275,7 @@ describe('scenarios instead of the route', () => {
   });
 });
 
-describe('what a client does wrong', () => {
+describe('client errors', () => {
   const post = { method: 'POST', body: '{}' };
   const noKey = { authorization: '' };
   test.each<[string, Options, number, string]>([
@@ -312,7 +312,7 @@ describe('what a client does wrong', () => {
     });
   });
 
-  test('what is not HTTP, and an upload that stops, leave the mock standing', async () => {
+  test('the mock survives non-HTTP input and an interrupted upload', async () => {
     const { port } = new URL(openaiMock.url);
     for (const text of [
       'garbage\r\n\r\n',
@@ -344,7 +344,7 @@ describe('the provider itself', () => {
     expect(last(mock).rawHeaders).toEqual(expect.arrayContaining(['authorization', 'Bearer k']));
   });
 
-  test('chunkDelayMs spaces the content chunks; disposal ends what is open and frees the port', async () => {
+  test('chunkDelayMs spaces the content chunks; disposal closes connections and frees the port', async () => {
     const mock = await startMockOpenai({ chunkDelayMs: 15 });
     const begin = performance.now();
     await send(mock.url + PATHS.chat, { body: bodyOf(true) });

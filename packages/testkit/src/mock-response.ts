@@ -3,7 +3,7 @@ import type { RouteResult } from './mock-dialect.ts';
 import type { Scenario } from './scenario.ts';
 import { encodeEvent } from './sse-event.ts';
 
-/** One step of writing a body; `content` marks the content chunks, which `cut`, `stall` and the delay count. */
+/** One step of writing a body; `content` marks the content chunks that `cut`, `stall` and the delay count. */
 export interface BodyChunk {
   readonly bytes: Buffer;
   readonly content: boolean;
@@ -14,7 +14,7 @@ export interface MockResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly chunks: Iterable<BodyChunk> | AsyncIterable<BodyChunk>;
-  /** Bytes of the whole body, where that is known before it is written. */
+  /** Length of the whole body in bytes, if known before writing. */
   readonly length?: number;
   /** After how many content chunks to destroy the socket. */
   readonly cutAfter?: number;
@@ -22,7 +22,7 @@ export interface MockResponse {
 
 const BLANKS = Buffer.alloc(16 * 1024, ' ');
 
-/** A route's result as the response that the scenario wants. */
+/** Applies the scenario to a route's result. */
 export function mockResponseOf(result: RouteResult, scenario: Scenario): MockResponse {
   if (result.kind === 'json' && !scenario.has('endless')) return jsonResponse(200, result.body, scenario);
   const cut = scenario.get('cut');
@@ -39,7 +39,7 @@ export function mockResponseOf(result: RouteResult, scenario: Scenario): MockRes
 
 export function jsonResponse(status: number, body: unknown, scenario: Scenario, headers: OutgoingHttpHeaders = {}): MockResponse {
   const bytes = Buffer.from(JSON.stringify(body));
-  // Halves only where the middle matters: a small body leaves in one segment.
+  // Halves only if the middle matters, because a small body is sent in one segment.
   const half = scenario.has('cut') || scenario.has('stall') ? Math.floor(bytes.length / 2) : bytes.length;
   const halves = [bytes.subarray(0, half), bytes.subarray(half)].filter((part) => part.length > 0);
   return {
@@ -51,7 +51,7 @@ export function jsonResponse(status: number, body: unknown, scenario: Scenario, 
   };
 }
 
-/** A body of bytes that come one after the other, each counted as a content chunk. */
+/** A body of consecutive byte chunks, each counted as a content chunk. */
 export async function* contentChunks(chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<BodyChunk> {
   for await (const bytes of chunks) yield { bytes, content: true };
 }

@@ -8,10 +8,10 @@ import { recordRequest, type RecordedRequest } from './recorded-request.ts';
 import { serveExchange } from './serve-exchange.ts';
 
 const MAX_RECEIVED = 1000;
-/** Longer than any test pauses: a connection that the mock closed while idle would look like a fault of the gateway. */
+/** Longer than any pause in a test, because an idle connection closed by the mock would look like a fault of the gateway. */
 const KEEP_ALIVE_TIMEOUT_MS = 60_000;
 
-/** Starts a server that speaks the dialect. */
+/** Starts a server for a dialect. */
 export async function startMockServer(dialect: MockDialect, options: MockOptions = {}): Promise<MockProvider> {
   const { host = '127.0.0.1', port = 0, chunkDelayMs = 0 } = options;
   const received: RecordedRequest[] = [];
@@ -65,17 +65,17 @@ export async function startMockServer(dialect: MockDialect, options: MockOptions
   };
 }
 
-/** Notices when the connection goes before its exchange is over, and whether that was the client's doing. */
+/** Detects when the connection closes before its exchange is over, and whether the client closed it. */
 function trackClient(request: IncomingMessage, response: ServerResponse, record: RecordedRequest, disposed: () => boolean) {
   const gone = new AbortController();
   let ownDoing = false;
   const left = () => {
     if (!ownDoing && !disposed()) record.aborted = true;
   };
-  // An error of the connection shows in the close; without a listener it would end the process.
+  // A connection error is handled by the close event. Without a listener it would end the process.
   request.on('error', () => {});
   response.on('error', () => {});
-  // Node forgets a request once its response has ended: one that is still arriving then (`early`) would never end.
+  // Node drops a request once its response has ended, so a request that is still arriving (`early`) would never end.
   const { socket } = request;
   const drop = () => void request.destroy();
   socket.once('close', drop);
@@ -90,7 +90,7 @@ function trackClient(request: IncomingMessage, response: ServerResponse, record:
   return { signal: gone.signal, endsItself: () => void (ownDoing = true) };
 }
 
-/** An exchange that could not be finished: the client left, or the mock has a bug, which the client then sees as a 500. */
+/** An exchange that could not be finished: the client left, or the mock has a bug, which is then sent to the client as a 500. */
 function breakOff({ response, headers, number, signal, endsItself }: MockExchange, dialect: MockDialect, error: unknown): void {
   if (signal.aborted || response.socket?.destroyed !== false) return;
   endsItself();

@@ -1,6 +1,6 @@
 import type { Scenario } from './scenario.ts';
 
-/** Two, three and four byte sequences in every round, so that a reader that cuts inside one is found out. */
+/** Two, three and four byte sequences in every round, so that a reader that cuts inside one is detected. */
 const WORDS = ['The ', 'größte ', 'Schaufenster ', '展示窗 ', 'glänzt ✨😀 '];
 const DEFAULT_CHUNKS = 5;
 const HUGE_LINE_BYTES = 2_200_000;
@@ -22,7 +22,7 @@ function chunkText(scenario: Scenario, index: number): string {
   return 'vitrine '.repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 }
 
-/** The content chunks as a stream sends them, with the huge one where it was requested; ends early before an error. */
+/** The content chunks of a stream, including the huge one if requested; ends early before an error. */
 export function* streamedChunks(scenario: Scenario): Generator<string> {
   const end = Math.min(chunkCount(scenario), errorAfter(scenario));
   for (let index = 0; index < end; index++) {

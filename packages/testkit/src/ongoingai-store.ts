@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** A row as `ongoingai/gateway` writes it; what is left out is as it would be for an ordinary exchange. */
+/** A row written by `ongoingai/gateway`. Omitted fields have the values of an ordinary exchange. */
 export interface OngoingaiRow {
   readonly id: string;
   /** Milliseconds since the epoch, and nanoseconds of that millisecond. */
   readonly completedAt: number;
   readonly nanoseconds?: number;
-  /** Columns that are to be something else; null as well. */
+  /** Columns with other values, including null. */
   readonly columns?: Readonly<Record<string, string | number | null | Uint8Array>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +39,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   gateway_key_id: 'TEXT',
 };
 
-/** The trace file of an `ongoingai/gateway`, with its columns, open as that gateway holds it: in WAL mode. The version before its
+/** The trace file of an `ongoingai/gateway`, with its columns, open in WAL mode like in that gateway. The version before its
  *  second migration had no `gateway_key_id`. */
 export class OngoingaiStore implements Disposable {
   readonly path: string;
@@ -116,7 +116,7 @@ function valuesOf({ id, completedAt, nanoseconds = 0, columns = {}, metadata = {
   } as Readonly<Record<string, string | number | null | Uint8Array>>;
 }
 
-/** A time as the SQLite driver of that gateway writes it: Go's text for it, without zeros at the end of the fraction. */
+/** A time in the format of that gateway's SQLite driver: Go's text, without trailing zeros in the fraction. */
 export function goTime(ms: number, nanoseconds = 0): string {
   const whole = new Date(ms).toISOString();
   const fraction = `${whole.slice(20, 23)}${String(nanoseconds).padStart(6, '0')}`.replace(/0+$/, '');

@@ -47,7 +47,7 @@ function* chatEvents(call: MockCall): Generator<SseEvent> {
     return;
   }
   yield event(choice({}, 'stop'), null);
-  // Without it the stream looks like one that was interrupted: `usage: null`, and then nothing.
+  // Without it the stream looks interrupted: `usage: null`, and then nothing.
   if (withUsage && !call.scenario.has('no-usage')) yield event([], usageOf(call));
   yield { data: '[DONE]' };
 }

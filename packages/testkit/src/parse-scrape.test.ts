@@ -10,7 +10,7 @@ const HISTOGRAM = [
 ];
 const text = (...lines: string[]) => `${lines.join('\n')}\n`;
 
-test('a sound scrape is read whole', () => {
+test('a valid scrape is read completely', () => {
   const families = parseScrape(
     text('# TYPE c counter', '# HELP c what', 'c_total{a="x\\"y"} 3', ...HISTOGRAM, '# EOF'),
     'openmetrics',

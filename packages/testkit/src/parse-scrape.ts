@@ -28,7 +28,8 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 /** Longest labels of an exemplar together. */
 const EXEMPLAR_MAX_CHARACTERS = 128;
 
-/** Reads a scrape strictly, and throws with the line that breaks a rule: families declared once and before their samples, samples of one
+/** Parses a scrape strictly, and throws with the line that violates a rule: families declared once and before their samples, samples of
+ *  one
  *  family together and never twice, names that fit their type, buckets that grow up to `+Inf` and `_count`. In OpenMetrics moreover:
  *  `# EOF` at the end and nowhere else, counters with `_total`, bounds as floating point, exemplars only on buckets and inside them. */
 export function parseScrape(body: string, format: 'openmetrics' | 'classic'): ScrapeFamily[] {
@@ -69,7 +70,7 @@ function refuse(line: string, why: string): never {
   throw new Error(`${why}: ${line}`);
 }
 
-/** The same for the same labels in any order. */
+/** Equal for the same labels in any order. */
 function keyOf(labels: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,12 +1,12 @@
-// A Postgres server for the process with the id in the second argument: it ends with that process, however that ends. The first argument is the
-// folder that holds everything of the server; when it accepts connections, the folder holds a file `url`.
+// A Postgres server for the process with the id in the second argument: it ends with that process, in any case. The first argument is
+// the folder of all its files. When it accepts connections, the folder contains a file `url`.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startEmbeddedServer } from './embedded-postgres-server.ts';
 
 const PARENT_CHECK_MS = 250;
-/** Durability costs half of the time that a suite takes, and no test cuts the power. */
+/** Durability would double the time of a suite, and no test simulates a power failure. */
 const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200'];
 
 const [folder = '', parent = ''] = process.argv.slice(2);

@@ -9,11 +9,13 @@ import { waitUntil } from './wait-until.ts';
 const STARTED_WITHIN_MS = 30_000;
 const PROGRAM = fileURLToPath(new URL('./postgres-server-process.ts', import.meta.url));
 
-// `jest.config.js` sets it: the process that all workers of a run belong to.
+// `jest.config.js` sets it: the parent process of all workers of a run.
 const RUN = process.env['VITRINE_TEST_RUN'] ?? String(process.pid);
 
-/** The URL of a Postgres server, as a superuser: that of `VITRINE_TEST_POSTGRES_URL`, else one that this run of jest starts at its first
- *  call, in whichever worker, and that ends with the run. */
+/**
+ * The superuser URL of a Postgres server: that of `VITRINE_TEST_POSTGRES_URL`, else one that this jest run starts at the first call in
+ * any worker, and that ends with the run.
+ */
 export async function postgresServer(): Promise<string> {
   const given = process.env['VITRINE_TEST_POSTGRES_URL'] ?? '';
   return given === '' ? serverIn(RUN) : given;

@@ -4,10 +4,10 @@ import type { ReceivedRequest } from './mock-provider.ts';
 /** How much of a body is kept, in bytes. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** A ReceivedRequest while it is being received. */
+/** A ReceivedRequest that is still being received. */
 export interface RecordedRequest extends ReceivedRequest {
   aborted: boolean;
-  /** The length of the body so far, also of what was not kept. */
+  /** The length of the body so far, including parts that are not kept. */
   readonly length: number;
   readonly add: (chunk: Buffer) => void;
 }

@@ -1,4 +1,6 @@
-/** The request header that chooses what a mock provider does: `name[=arg][,name2[=arg]]`. A header, because every SDK can set one. */
+/**
+ * The request header that selects the behaviour of a mock provider: `name[=arg][,name2[=arg]]`. A header, because every SDK can set one.
+ */
 export const SCENARIO_HEADER = 'x-mock-scenario';
 
 interface ScenarioRow {
@@ -8,7 +10,7 @@ interface ScenarioRow {
   readonly argument?: readonly [number, number];
 }
 
-/** Every scenario there is. They combine freely; where two contradict, the one that stands first here wins.
+/** Every scenario there is. They can be combined. If two contradict each other, the first one listed here wins.
  *  A content chunk is one part of the response's text in a stream, or 64 KiB of `bytes`, or one read of `echo`. */
 export const SCENARIOS = {
   // Instead of the provider's response, on any path, with or without a credential:

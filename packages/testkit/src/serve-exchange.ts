@@ -45,7 +45,7 @@ export async function serveExchange(exchange: MockExchange, dialect: MockDialect
   }
 }
 
-/** Reads the request to its end; returns the body if it is to be collected and not too long. */
+/** Reads the request to its end; returns the body if it should be collected and is not too long. */
 async function readBody({ request, record }: MockExchange, collect: boolean): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -6,7 +6,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
 describe('the small tools', () => {
-  test('parseScenario names what it does not understand', () => {
+  test('parseScenario names unknown input', () => {
     expect(parseScenario(undefined)).toEqual(new Map());
     expect(parseScenario(' gzip , cut=3,chunks=2')).toEqual(
       new Map([
@@ -35,13 +35,13 @@ describe('the small tools', () => {
     expect(chunks.map((chunk) => chunk.toString('latin1'))).toEqual(['dat', 'a: \u00c3', '\u00bc\r', '\n', '\n']);
   });
 
-  test('waitUntil gives the value or names what it waited for', async () => {
+  test('waitUntil returns the value or names what it waited for', async () => {
     let calls = 0;
     expect(await waitUntil(async () => ++calls === 3 && 'third', { what: 'calls' })).toBe('third');
     await expect(waitUntil(() => undefined, { what: 'Godot', timeoutMs: 20 })).rejects.toThrow('waited 20 ms for Godot');
   });
 
-  test('temporaryFolder is gone after use', async () => {
+  test('temporaryFolder is removed after use', async () => {
     let path = '';
     {
       await using folder = await temporaryFolder('testkit');

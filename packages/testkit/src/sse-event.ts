@@ -1,4 +1,4 @@
-/** One server-sent event; `content` marks those that carry a content chunk of the response. */
+/** One server-sent event; `content` marks those with a content chunk of the response. */
 export interface SseEvent {
   readonly event?: string;
   readonly data: string;

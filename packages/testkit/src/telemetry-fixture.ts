@@ -8,7 +8,7 @@ interface RunningTelemetry extends Disposable {
 
 /** A collector for each test of a file, and the telemetry that the test exports to it. */
 export class TelemetryFixture<Telemetry extends RunningTelemetry> {
-  /** Of the current test. */
+  /** The collector of the current test. */
   readonly exportErrors: string[] = [];
   #collector: TestCollector | undefined;
   #running: Telemetry | undefined;
@@ -18,13 +18,13 @@ export class TelemetryFixture<Telemetry extends RunningTelemetry> {
     return this.#collector;
   }
 
-  /** To be called before each test. */
+  /** Call before each test. */
   async open(): Promise<void> {
     this.#collector = await startTestCollector();
     this.exportErrors.length = 0;
   }
 
-  /** To be called after each test. */
+  /** Call after each test. */
   async close(): Promise<void> {
     await Promise.all([this.#running?.flushSpans(), this.#running?.flushMetrics()]);
     this.#running?.[Symbol.dispose]();
@@ -32,7 +32,9 @@ export class TelemetryFixture<Telemetry extends RunningTelemetry> {
     await this.#collector?.[Symbol.asyncDispose]();
   }
 
-  /** Waits until `telemetry` has started, with all its parts; it ends with the test. `start` gets what records failed exports. */
+  /**
+   * Waits until `telemetry` has started with all its parts. It ends with the test. `start` gets a callback that records failed exports.
+   */
   async run(start: (onExportError: (message: string) => void) => Promise<Telemetry | undefined>): Promise<Required<Telemetry>> {
     this.#running = await start((message) => this.exportErrors.push(message));
     return this.#running as Required<Telemetry>;

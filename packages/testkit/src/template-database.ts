@@ -18,7 +18,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly dsn: Secret;
 }
 
-/** A new database with all migrations: a copy of one that the first call makes. 50 to 130 ms, and the first one 1.6 s. */
+/** A new database with all migrations: a copy of a template created by the first call. 50 to 130 ms, and the first one 1.6 s. */
 export async function templateDatabase(): Promise<TestDatabase> {
   await using admin = adminPool(await postgresServer());
   const template = `vitrine_template_${migrationsHash()}`;
@@ -39,7 +39,7 @@ async function makeDatabase(template: string): Promise<TestDatabase> {
   return { name, dsn: dsnOf(server, name), [Symbol.asyncDispose]: () => dropDatabase(server, name) };
 }
 
-/** Built under another name, so that one that is there is whole. Workers that come meanwhile wait. */
+/** Built under another name, so that an existing template is complete. Other workers wait in the meantime. */
 async function makeTemplate(admin: PostgresPool, template: string): Promise<void> {
   const building = `${template}_building`;
   const isThere = async () => (await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template])).length > 0;

@@ -14,8 +14,10 @@ import {
 /** How a collector handles an export. */
 type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
 
-/** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps
- *  everything that it decoded, oldest first. */
+/**
+ * An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps all
+ * decoded data, oldest first.
+ */
 export interface TestCollector extends AsyncDisposable {
   /** Such as `http://127.0.0.1:40000`. */
   readonly url: string;
@@ -25,7 +27,7 @@ export interface TestCollector extends AsyncDisposable {
   readonly metrics: readonly CollectedMetric[];
   /** All exports of metrics. */
   readonly metricExports: readonly (readonly CollectedMetric[])[];
-  /** How each request came, such as `http/protobuf+gzip /v1/traces`. */
+  /** The transport of each request, such as `http/protobuf+gzip /v1/traces`. */
   readonly requests: readonly string[];
   /** `hang`: reads requests and never responds. `refuse`: responds with 400 at once, which clients do not retry. */
   behaviour: CollectorBehaviour;
@@ -126,7 +128,7 @@ async function startGrpc(state: { behaviour: CollectorBehaviour }, take: Take): 
 
 const same = (value: Buffer): Buffer => value;
 
-/** One method that takes and gives bytes as they are. */
+/** One method that passes raw bytes. */
 function bytesService(path: string): ServiceDefinition {
   const codecs = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
   return { export: { path, requestStream: false, responseStream: false, ...codecs } };

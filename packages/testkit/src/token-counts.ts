@@ -1,4 +1,6 @@
-/** The token counts of one response, in OpenAI's sense: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`. */
+/**
+ * The token counts of one response, as defined by OpenAI: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`.
+ */
 export interface TokenCounts {
   readonly input: number;
   readonly cacheRead: number;
@@ -20,7 +22,7 @@ export function tokenCounts(words: number, chunks: number): TokenCounts {
   return { input, cacheRead: quarter, cacheWrite: quarter, output: REASONING_TOKENS + chunks, reasoning: REASONING_TOKENS };
 }
 
-/** How many words the text in a prompt has: strings, lists of them, and whatever stands under `content`, `text` or `input`. */
+/** How many words the text in a prompt has: strings, lists of them, and everything under `content`, `text` or `input`. */
 export function countWords(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.match(/\S+/g)?.length ?? 0;
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0;

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 5;
-/** Long enough for a machine that is busy with other tests; a check that holds does not wait for it. */
+/** Long enough for a machine that is busy with other tests. A successful check returns at once. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 type Checked<T> = T | undefined | false;
 
-/** Polls until `check` gives something else than undefined or false, and gives that; throws an error that names `what`. */
+/** Polls until `check` returns a value other than undefined or false, and returns it. Throws an error that names `what`. */
 export async function waitUntil<T>(
   check: () => Checked<T> | Promise<Checked<T>>,
   { what, timeoutMs = DEFAULT_TIMEOUT_MS }: { what: string; timeoutMs?: number },

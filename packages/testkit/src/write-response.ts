@@ -11,7 +11,7 @@ import type { Scenario } from './scenario.ts';
 /** Starts like gzip, so that a decoder begins and then fails in the middle. */
 const GARBAGE = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), pseudoRandomBytes(1000)]);
 
-/** Writes the response the way the scenario wants it, at the pace of the client; throws when the client leaves. */
+/** Writes the response according to the scenario, at the pace of the client. Throws when the client leaves. */
 export async function writeResponse(exchange: MockExchange, scenario: Scenario, mock: MockResponse): Promise<void> {
   const { request, response, signal } = exchange;
   signal.throwIfAborted();
@@ -39,7 +39,7 @@ export async function writeResponse(exchange: MockExchange, scenario: Scenario, 
       await cutOff(exchange);
       return;
     }
-    // One turn of the event loop between chunks: a fast reader may not starve the process, and chunks leave one by one.
+    // One turn of the event loop between chunks: a fast reader must not starve the process, and chunks are sent one by one.
     if (!first) await nextTurn(undefined, { signal });
     first = false;
     if (chunk.content && contentChunks > 0 && exchange.chunkDelayMs > 0) await wait(exchange.chunkDelayMs, undefined, { signal });
@@ -52,7 +52,7 @@ export async function writeResponse(exchange: MockExchange, scenario: Scenario, 
   response.end();
 }
 
-/** Whether the socket is to be destroyed before `next`; one that is to be cut after 0 chunks still gets what comes before them. */
+/** Whether to destroy the socket before `next`. With a cut after 0 chunks, earlier steps are still sent. */
 function isCut({ cutAfter }: MockResponse, contentChunks: number, next?: BodyChunk): boolean {
   if (cutAfter === undefined || contentChunks < cutAfter) return false;
   return contentChunks > 0 || next === undefined || next.content;
@@ -65,7 +65,7 @@ async function writeBytes(response: ServerResponse, chunks: readonly Buffer[], s
   }
 }
 
-/** Destroys the socket when everything written so far has left the process. */
+/** Destroys the socket when everything written so far has been sent. */
 async function cutOff(exchange: MockExchange): Promise<void> {
   const { socket } = exchange.response;
   await new Promise((resolve) => (socket === null ? resolve(undefined) : socket.write('', resolve)));

@@ -18,12 +18,14 @@ import { APPLICATION, ScanQueue } from './scan-queue.ts';
 const MAX_POOL = 10;
 
 export interface Scanner extends AsyncDisposable {
-  /** Of probes and metrics. */
+  /** The server of probes and metrics. */
   readonly url: string;
 }
 
-/** Starts a scanner, whether or not database and broker are there: it waits for both. Disposal takes no more jobs, hands scans that do not end
- *  in time back, then writes spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
+/**
+ * Starts a scanner and waits for database and broker if they are unavailable. Disposal takes no more jobs, requeues scans that do not
+ * end in time, then exports spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`.
+ */
 export async function startScanner(config: ScanConfig, logger: Logger, steps?: ScanSteps): Promise<Scanner> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);

@@ -25,7 +25,7 @@ test('a database and a broker are enough, and secrets are not printed', () => {
   expect(JSON.stringify(config)).not.toMatch(/hunter/);
 });
 
-test('fixture storefronts may be named outside of production', () => {
+test('fixture storefronts may be configured outside of production', () => {
   const { fetch } = readScanConfig(undefined, {
     ...NEEDED,
     SCAN_ENVIRONMENT: 'development',
@@ -36,7 +36,7 @@ test('fixture storefronts may be named outside of production', () => {
   });
 });
 
-test('without a broker the driver is the database', () => {
+test('without a broker the queue driver is the database', () => {
   expect(readScanConfig(undefined, { SCAN_STORAGE_DSN: DSN, SCAN_QUEUE_DRIVER: 'database' }).queue.brokers).toEqual([]);
 });
 
@@ -68,7 +68,7 @@ test.each([
   expect(() => readScanConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
 });
 
-test('its page in docs names every key and variable, and no other', () => {
+test('its page in docs lists exactly the keys and variables', () => {
   const { known, documented } = documentedKeys(
     new URL('../../../docs/enrich-scan-queue.md', import.meta.url),
     'SCAN_',

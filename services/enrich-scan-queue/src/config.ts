@@ -18,12 +18,12 @@ const PREFIX = 'SCAN_';
 export const SCAN_CONFIG_FILE = { variable: 'SCAN_CONFIG', defaultFile: 'enrich-scan-queue.yaml' };
 
 const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: ['/api'] });
-/** Its topics are those of the messages that queue scans. */
+/** The topics are those of scan messages. */
 const { brokers, tls, sasl } = kafkaKeys('');
 const LOOPBACK_HOST = /^[a-z0-9.-]{1,253}=127\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5}:\d{1,5}$/;
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
-/** The configuration of the scanner; field names are the YAML keys, and those of the other services where both have them. */
+/** The configuration of the scanner; field names are the YAML keys, and equal those of the other services where both have them. */
 export const scanConfig = z
   .strictObject({
     log: z.strictObject(logKeys).prefault({}),
@@ -40,30 +40,30 @@ export const scanConfig = z
         group: z.string().min(1).max(240).default('vitrine-enrich-scan-queue'),
       })
       .prefault({}),
-    /** Scans at once in this process. */
+    /** Concurrent scans in this process. */
     concurrency: z.int().min(1).max(256).default(16),
     jobs: z
       .strictObject({
-        /** Of a scan whose attempts fail, until its job has failed. */
+        /** Failed attempts of a scan after which its job has failed. */
         max_attempts: z.int().min(1).max(20).default(3),
-        /** Before the second attempt; doubled before each further one. */
+        /** Delay before the second attempt; doubled for each further one. */
         retry_ms: z.int().min(1).max(3_600_000).default(30_000),
       })
       .prefault({}),
-    /** `off` is for measurements against storefronts of one's own. */
+    /** `off` is for measurements against your own storefronts. */
     politeness: z.enum(['on', 'off']).default('on'),
-    /** Where this runs: what only tests and the demo may have is refused in production. */
+    /** The environment. Settings for tests and the demo are refused in production. */
     environment: z.enum(['production', 'development']).default('production'),
     fetch: z
       .strictObject({
-        /** In the User-Agent: a page for site owners that explains who scans them and how to stop it. */
+        /** Sent in the User-Agent: a page that explains to site owners who scans them and how to stop it. */
         contact_url: url.prefault('http://127.0.0.1:8081/docs'),
         /** Names that this machine serves instead of the internet, `NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT` each: for fixture storefronts. */
         loopback_hosts: z
           .array(z.string().regex(LOOPBACK_HOST, 'must be NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT'))
           .max(1_000)
           .default([]),
-        /** The certificate of the authority of these, PEM. */
+        /** The PEM certificate of their certificate authority. */
         loopback_ca: z.string().max(65_536).default(''),
       })
       .prefault({}),
@@ -81,7 +81,7 @@ export const scanConfig = z
   .describe('The configuration of the scanner.');
 export type ScanConfig = z.infer<typeof scanConfig>;
 
-/** The scrape is on: nothing but probes and metrics is on this port. */
+/** The scrape is on, because this port serves only probes and metrics. */
 const SCRAPE_ON = { observability: { otel: { prometheus_enabled: true } } };
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
@@ -99,7 +99,7 @@ function queueFaults(queue: DeepPartial<ScanConfig['queue']>): ConfigFault[] {
   return queue.driver === 'database' ? [] : kafkaKeyFaults('queue', queue);
 }
 
-/** A name that is served by this machine is read without the checks that keep a scanner off private addresses. */
+/** Names served by this machine bypass the checks that keep a scanner off private addresses. */
 function fetchFaults({ environment, fetch }: DeepPartial<ScanConfig>): ConfigFault[] {
   if (environment === 'development') return [];
   const message = 'is for fixture storefronts; remove it, or set environment to development';

@@ -18,7 +18,7 @@ const STEPS = {
   commit: commitFirst,
 };
 
-test('it starts before database and broker, is live, is ready once it has reached the database, says what it waits for, and stops', async () => {
+test('it starts before database and broker, is live, becomes ready with the database, reports what it waits for, and stops', async () => {
   await using database = await templateDatabase();
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
@@ -46,7 +46,7 @@ test('it starts before database and broker, is live, is ready once it has reache
   expect(log.some((line) => line.includes('"msg":"database reached"'))).toBe(true);
 });
 
-test('while database and broker accept connections and never answer it responds at once, and says which; it goes on when they do', async () => {
+test('while database and broker accept connections but never answer, it responds at once, names them, and recovers', async () => {
   await using database = await templateDatabase();
   await using proxy = await openTcpProxy(database.dsn);
   await using broker = await openTcpProxy(database.dsn);

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { queueTestScans } from './testing/start-test-queue.ts';
 
 const SHOPS = 40;
-/** The lease of a killed process has to run out. */
+/** The lease of a killed process has to expire. */
 const SLOW_MS = 300_000;
 const TEST_TIMEOUT_MS = 900_000;
 
@@ -101,7 +101,7 @@ await describeWithContainers('scans from the outbox over Kafka 4.1 to profiles',
   );
 });
 
-/** Accepts connections for servers of this machine, and passes nothing on until it is opened. */
+/** Accepts connections for servers of this machine, and forwards nothing until it is opened. */
 async function openGate(
   ports: readonly number[],
 ): Promise<AsyncDisposable & { readonly ports: readonly number[]; open(): void }> {

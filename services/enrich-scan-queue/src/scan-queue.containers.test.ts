@@ -21,7 +21,7 @@ import { commitFirst, describeAsDemo, testCapture } from './testing/test-capture
 
 const SLOW_MS = 120_000;
 const TEST_TIMEOUT_MS = 600_000;
-/** Of all tests: another group would read the messages of earlier tests again, and each of them waits for a slot. */
+/** Shared by all tests, because another group would read the messages of earlier tests again, and each waits for a slot. */
 const GROUP = 'scans';
 const TOPICS = Object.values(SCAN_TOPICS);
 
@@ -81,7 +81,7 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
       await eventually('all ends', () => ends().length >= 60);
       expect(ends()).toEqual(Array<string>(60).fill('completed'));
       const again = [...ids].map(([domain, scan_job_id]) => JSON.stringify({ scan_job_id, domain }));
-      // A job that does not exist is one that has ended and was deleted.
+      // A missing job has ended and was deleted.
       const gone = JSON.stringify({ scan_job_id: `job_${'0'.repeat(26)}`, domain: 'a.com' });
       const malformed = [
         'no message',
@@ -119,7 +119,7 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
       };
       const routine = Array.from({ length: 20 }, (_, i) => `routine-${i}.com`);
       await using one = replica(() => held, { SCAN_CONCURRENCY: '1' });
-      // What earlier tests left uncommitted is taken first: each such message would need the slot.
+      // Messages that earlier tests left uncommitted are taken first, because each would need the slot.
       await eventually('an empty queue', () => one.queue.lagRecords === 0);
       await queueTestScans(api, routine, 'routine');
       await eventually('a routine scan', () => order.length === 1);
@@ -132,7 +132,7 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
         await eventually(`run ${i + 1}`, () => order.length === i + 1);
       }
       expect(order).toEqual(['routine', ...Array<string>(10).fill('requested')]);
-      // What waits for a slot is not committed: it is in the topic, or with the relay, and no job of it has begun.
+      // Messages waiting for a slot are not committed. They are in the topic or the outbox, and none of their jobs has begun.
       expect(await countOf(`scan_jobs WHERE cause = 'routine' AND status = 'queued' AND attempts = 0`)).toBe(19);
       open.shift()?.({ outcome: 'blocked', reason: 'challenged', detail: 'test' });
     },

@@ -64,7 +64,7 @@ const scanWith = (changes: Partial<RunScanTools>) => (pool: PostgresPool) =>
     ...changes,
   });
 
-test('a queued scan becomes an observation, a profile, the end of its job and of its analysis, once', async () => {
+test('a queued scan produces an observation and a profile, and ends its job and analysis, once', async () => {
   const ids = await queueTestScans(api, ['a.com']);
   const analysis = `INSERT INTO analyses (id, domain, scan_job_id, created_at) VALUES ('ana_1', 'a.com', $1, now())`;
   await database.owner.execute(analysis, [ids.get('a.com')]);
@@ -78,7 +78,7 @@ test('a queued scan becomes an observation, a profile, the end of its job and of
   expect(replica.ends[0]?.result).toBe('completed');
 });
 
-test('a queue whose jobs cannot be written waits, and says why, until they can', async () => {
+test('a queue whose jobs cannot be written waits and reports why until they can', async () => {
   await database.owner.execute('REVOKE UPDATE ON scan_jobs FROM vitrine_enrich');
   await using started = startTestQueue(database, scanWith({}));
   try {
@@ -92,7 +92,7 @@ test('a queue whose jobs cannot be written waits, and says why, until they can',
   await eventually('the database', () => started.queue.hasReachedDatabase);
 });
 
-test('what a commit held and withdrew is handed on to be counted; a hold that begins is logged with its technologies', async () => {
+test('held and withdrawn signals of a commit are counted, and the start of a hold is logged with its technologies', async () => {
   await queueTestScans(api, ['held.com', 'usual.com']);
   const counted = new Set<string>();
   const lines: string[] = [];
@@ -115,7 +115,7 @@ test('what a commit held and withdrew is handed on to be counted; a hold that be
   expect(logged).toMatchObject([{ msg: 'removals of technologies are held', technologies: ['loox'], domain: 'held.com' }]);
 });
 
-test('passes that cannot remove old evidence are counted, and the scanner goes on', async () => {
+test('failed passes of evidence removal are counted, and the scanner continues', async () => {
   await database.owner.query('REVOKE UPDATE ON observations FROM vitrine_enrich');
   try {
     await using replica = startTestQueue(database, scanWith({}));
@@ -127,7 +127,7 @@ test('passes that cannot remove old evidence are counted, and the scanner goes o
   }
 });
 
-describe('an attempt that is no observation', () => {
+describe('a failed attempt', () => {
   test.each<[string, ScanAttempt, string, number]>([
     ['that was challenged', BLOCKED, 'blocked', 1],
     ['that robots.txt denies', { outcome: 'blocked', reason: 'robots_denied', detail: '/' }, 'blocked', 1],
@@ -152,7 +152,7 @@ describe('an attempt that is no observation', () => {
     expect(replica.log.filter((line) => line.includes('scan failed unexpectedly'))).toHaveLength(3);
   });
 
-  test('because the domain is on the denylist since it was queued is blocked without a request', async () => {
+  test('for a domain put on the denylist after it was queued is blocked without a request', async () => {
     await queueTestScans(api, ['d.com']);
     await api.execute(`INSERT INTO domain_denylist (domain, reason) VALUES ('d.com', 'asked for it')`);
     let requests = 0;
@@ -162,7 +162,7 @@ describe('an attempt that is no observation', () => {
     expect([requests, (await jobOf('d.com'))?.['error']]).toEqual([0, 'denylisted: the domain is on the denylist']);
   });
 
-  test('because no process came to its end fails after as many leases', async () => {
+  test('that no process finished fails after the same number of leases', async () => {
     await queueTestScans(api, ['e.com']);
     await database.owner.execute(
       `UPDATE scan_jobs SET status = 'running', lease_id = 'dead', attempts = 3, due_at = now() - interval '1 s'`,
@@ -174,7 +174,7 @@ describe('an attempt that is no observation', () => {
   });
 });
 
-test('a scan that is put off comes back, and none of that is an attempt', async () => {
+test('a postponed scan is retried without counting an attempt', async () => {
   await queueTestScans(api, ['f.com']);
   let asked = 0;
   const scanStorefront: RunScanTools['scanStorefront'] = async (domain) =>
@@ -186,7 +186,7 @@ test('a scan that is put off comes back, and none of that is an attempt', async 
   expect(replica.ends.map(({ result }) => result)).toEqual(['put_off', 'put_off', 'put_off', 'completed']);
 });
 
-test('requested scans are run before routine ones, however many of those wait', async () => {
+test('requested scans run before routine ones, however many of those wait', async () => {
   const { order, run, end } = heldRuns();
   const domains = (cause: ScanCause) => Array.from({ length: 12 }, (_, i) => `${cause}-${i}.com`);
   await queueTestScans(api, domains('routine'), 'routine');
@@ -209,7 +209,7 @@ test('requested scans are run before routine ones, however many of those wait', 
   await end();
 });
 
-test('no more scans run at once than configured', async () => {
+test('at most the configured number of scans run at once', async () => {
   const { order, run, end } = heldRuns();
   await queueTestScans(
     api,
@@ -225,7 +225,7 @@ test('no more scans run at once than configured', async () => {
   }
 });
 
-test('a process that stops hands its running scans back, and another one runs them', async () => {
+test('a stopping process requeues its running scans, and another one runs them', async () => {
   await queueTestScans(api, ['g.com', 'h.com']);
   const untilAborted = (_domain: string, { signal }: { readonly signal: AbortSignal }) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }));
@@ -239,7 +239,7 @@ test('a process that stops hands its running scans back, and another one runs th
   expect(await jobOf('h.com')).toMatchObject({ attempts: 1 });
 });
 
-test('a job whose claim is under way when its process stops is handed back, too', async () => {
+test('a job whose claim is in progress when its process stops is also requeued', async () => {
   await queueTestScans(api, ['j.com']);
   const { run } = heldRuns();
   const first = startTestQueue(database, () => run);
@@ -253,7 +253,7 @@ test('a job whose claim is under way when its process stops is handed back, too'
   expect(await jobOf('j.com')).toMatchObject({ status: 'queued', attempts: 0 });
 });
 
-test('a scan whose lease went to another process writes nothing, however late it completes', async () => {
+test('a scan whose lease another process has taken writes nothing, however late it completes', async () => {
   await queueTestScans(api, ['i.com']);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const slow: RunScanTools['scanStorefront'] = async (domain) => {
@@ -264,7 +264,7 @@ test('a scan whose lease went to another process writes nothing, however late it
   await statusBecomes('i.com', 'running');
   await using second = startTestQueue(database, scanWith({}));
   await database.owner.execute(`UPDATE scan_jobs SET due_at = now() - interval '1 s'`);
-  // Either of the two may be the one that takes it again.
+  // Either of the two may take it again.
   await eventually('the job to be taken again', async () => Number((await jobOf('i.com'))?.['attempts']) >= 2);
   release();
   await statusBecomes('i.com', 'completed');

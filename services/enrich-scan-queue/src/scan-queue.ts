@@ -33,20 +33,20 @@ interface ScanQueueOptions {
   readonly pool: PostgresPool;
   readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
   readonly onEnd: (ended: EndedRun) => void;
-  /** What kept evidence is read by when stores stand by other rules. */
+  /** Replays kept evidence when stores were observed under other rules. */
   readonly replay: ReplayContext;
 }
 
 interface Started {
   readonly consumers: readonly KafkaConsumer[];
-  /** Of the messages that this process, or any other, queues. */
+  /** Relays the messages that this or any other process has queued. */
   readonly relay: AsyncDisposable & { readonly figures: OutboxFigures };
   readonly due: Promise<void>;
   readonly routine: RoutineWork;
   readonly replay: RulesReplay;
 }
 
-/** From the queue to the database: waits for both, runs the jobs, and queues routine ones. */
+/** Connects the queue to the database: waits for both, runs the jobs, and queues routine ones. */
 export class ScanQueue {
   readonly #options: ScanQueueOptions;
   readonly #pool: PostgresPool;
@@ -62,7 +62,7 @@ export class ScanQueue {
   #duplicates = 0;
   #started: Started | undefined;
 
-  /** Connects to the broker, and to nothing else. */
+  /** Connects only to the broker. */
   constructor(options: ScanQueueOptions) {
     const { config, client, pool, run, logger, onEnd } = options;
     this.#options = options;
@@ -90,7 +90,7 @@ export class ScanQueue {
     };
   }
 
-  /** At any time since the start. */
+  /** Whether the broker was reached at any time since the start. */
   get hasReachedDatabase(): boolean {
     return this.#database.hasReachedDatabase;
   }
@@ -116,18 +116,18 @@ export class ScanQueue {
     };
   }
 
-  /** Of all topics; undefined while it is not known. */
+  /** Of all topics; undefined while unknown. */
   get lagRecords(): number | undefined {
     const lags = (this.#started?.consumers ?? []).map((consumer) => consumer.figures.lagRecords);
     return lags.length === 0 || lags.includes(undefined) ? undefined : lags.reduce<number>((sum, lag = 0) => sum + lag, 0);
   }
 
-  /** Begins in the background: jobs are taken when the database has its tables. */
+  /** Starts in the background. Jobs are taken once the database has its tables. */
   start(): void {
     void this.#database.start().ready.then(() => this.#begin());
   }
 
-  /** Takes no more jobs, and ends or hands back those that run. */
+  /** Takes no more jobs, and ends or requeues the running ones. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#slots.close();
@@ -189,9 +189,9 @@ export class ScanQueue {
   }
 }
 
-/** A column of the newest migration that this service needs, and whether jobs can be written. */
+/** Checks a column of the newest migration that this service needs, and whether jobs can be written. */
 async function probe(pool: PostgresPool): Promise<void> {
-  // It changes no row, and is refused where none could be changed.
+  // Changes no row, but fails if rows cannot be changed.
   await pool.query('UPDATE scan_jobs SET due_at = due_at WHERE FALSE');
   await pool.query('SELECT registry_checksum FROM derivations LIMIT 0');
 }

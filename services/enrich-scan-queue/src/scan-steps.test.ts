@@ -17,7 +17,7 @@ const evidence = {
   endpoints: { 'shopify.myshopify_domain': 'example.myshopify.com' },
 };
 
-test('every rule that made a sighting is known by its id, so that observations under other rules can be compared', () => {
+test('every rule of a sighting is identified by its id, so that observations under other rules can be compared', () => {
   const found = RULES.detect(JSON.parse(JSON.stringify(evidence)));
   const sightings = found?.technologies.flatMap((technology) => technology.sightings) ?? [];
   expect(sightings.length).toBeGreaterThan(5);

@@ -16,7 +16,7 @@ import { queueTestScans } from './testing/start-test-queue.ts';
 const SLOW_MS = 200_000;
 const PRODUCTS = 12;
 const hostOf = (name: string) => `${name}.com`;
-/** What becomes of the job, the condition that is observed, and the reason of an attempt. */
+/** The result of the job, the observed condition, and the reason of a failed attempt. */
 const BEHAVIOURS: readonly (readonly [StorefrontBehaviour, string, string])[] = [
   ['password', 'completed', 'password'],
   ['closed', 'completed', 'closed'],
@@ -97,7 +97,7 @@ const factsOf = async (domain: string) => {
   return row && observationFacts.parse(row.facts);
 };
 
-/** Coverage and currency of the catalogue of each platform, and how many of the products can be bought. */
+/** Coverage and currency of each platform's catalogue, and the number of available products. */
 const CATALOGUES: Readonly<Partial<Record<StorefrontPlatform, readonly [string, string | null, number | null]>>> = {
   shopify: ['full', 'EUR', 11],
   woocommerce: ['full', 'EUR', 11],
@@ -106,10 +106,10 @@ const CATALOGUES: Readonly<Partial<Record<StorefrontPlatform, readonly [string, 
   'squarespace-commerce': ['partial', 'EUR', 11],
   'big-cartel': ['first_page', 'EUR', 11],
 };
-/** Of those that are counted by a sitemap; the product page states the currency. */
+/** For platforms counted by a sitemap. The product page states the currency. */
 const COUNTED = ['partial', 'EUR', null] as const;
 
-describe('a storefront that is open', () => {
+describe('an open storefront', () => {
   test.each(STOREFRONT_PLATFORMS.filter((platform) => platform !== 'none'))(
     'on %s is a store with its platform',
     async (platform) => {
@@ -126,7 +126,7 @@ describe('a storefront that is open', () => {
     },
   );
 
-  test('that sells nothing is kept as no store', async () => {
+  test('that sells nothing is not stored as a store', async () => {
     expect(await scan(hostOf('none'))).toEqual({ status: 'completed', error: null });
     expect(await profileOf(hostOf('none'))).toBeUndefined();
     expect(await factsOf(hostOf('none'))).toMatchObject({ shows_commerce: false, shows_products: false });
@@ -144,7 +144,7 @@ describe('a storefront that is open', () => {
   });
 });
 
-test('a storefront whose texts the database cannot hold is observed with what it can hold', async () => {
+test('a storefront with texts that the database cannot store is observed with repaired texts', async () => {
   expect(await scan('unstorable.com')).toEqual({ status: 'completed', error: null });
   expect(await profileOf('unstorable.com')).toMatchObject({ name: 'Ac\uFFFDme \uFFFD', platform: { slug: 'shopify' } });
 });
@@ -160,7 +160,7 @@ test.each(BEHAVIOURS)('a storefront that is %s: the job is %s', async (behaviour
   }
 });
 
-test('over time: an addition at once, no removal by attempts or by two misses, a removal by the third', async () => {
+test('over time: an addition at once, no removal after failed attempts or two misses, a removal after the third', async () => {
   const domain = 'changing.com';
   const signals = async () =>
     (await profileOf(domain))?.recent_signals.map(({ type, technology }) => [type, technology].join(' ').trim());

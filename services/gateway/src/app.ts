@@ -43,21 +43,21 @@ import { postgresOptions } from './storage/storage-settings.ts';
 
 /** Traces of rejections that belong to no tenant, a second. Spec: G11.12. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
-/** Reports of rates come one after the other, and those of quotas; a third one is for cleaning up. */
+/** Reports of rates run one at a time, and so do those of quotas. The third connection is for clean-up. */
 const LIMIT_CONNECTIONS = 3;
 
 const AFTER_FAILED_RETENTION =
   'check err, and the disk of storage.path or the database of storage.dsn; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
 
-/** What the gateway uses of its process. */
+/** Process facilities that a caller can replace. */
 export interface GatewayOverrides {
-  /** Instead of that of the process, or of the database where traces are stored in Postgres. */
+  /** Replaces the clock of the process, or of the database when traces are stored in Postgres. */
   readonly clocks?: Clocks | undefined;
   /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
   readonly collectYoung?: () => void;
-  /** Instead of the database of `storage.dsn`, where `limits.counters` is `shared`. */
+  /** Replaces the database of `storage.dsn` when `limits.counters` is `shared`. */
   readonly sharedLimits?: SharedLimits | undefined;
-  /** Ends the wait for a database that is away when the gateway starts. */
+  /** Ends the wait for a database that is unavailable when the gateway starts. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,7 +71,7 @@ interface StartupResources {
   readonly stop: ReturnType<typeof shutdownSteps>;
 }
 
-/** What the parts of the gateway are made with. */
+/** Dependencies of the parts of the gateway. */
 interface GatewayParts extends StartupResources {
   readonly config: GatewayConfig;
   readonly logger: Logger;
@@ -150,20 +150,22 @@ export async function startServer(
   return url;
 }
 
-/** Two steps: requests that arrive while idle connections are kept have as long as the others. */
+/** Two steps, so that requests that arrive while idle connections are kept open get the full time as well. */
 function finishRequests(server: HttpServer, idleGraceMs: number, stop: ReturnType<typeof shutdownSteps>): void {
   let stopping: StoppingServer | undefined;
   stop('finish requests in flight', async () => stopping?.closed);
   stop('close idle connections', () => (stopping = stopServer(server, idleGraceMs)).idleClosed);
 }
 
-/** The limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and
- *  traces that it has not taken are counted and logged. */
+/**
+ * The limits and the queue of traces. They stop in reverse order: the queue is written, the store is closed, and the remaining traces
+ * are counted and logged.
+ */
 async function openPipeline(parts: GatewayParts) {
   const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = parts;
   const { store, thread, publisher } = traces;
   const drops = opened.use(new DropReport(logger, store.driver));
-  // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
+  // Traces that a closed store did not accept fail at once. They are counted and logged as dropped.
   let countUnwritten: (() => Promise<void>) | undefined;
   stop('close the trace store', async () => {
     await traces[Symbol.asyncDispose]();
@@ -191,12 +193,12 @@ async function openPipeline(parts: GatewayParts) {
   return { limits, limitFigures, budget, writes, queue };
 }
 
-/** By use. Without metrics is the pool of the thread that writes to Postgres itself. */
+/** By use. The pool of the thread that writes to Postgres has no metrics. */
 function poolFigures(traces: OpenedTraces, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
   return { ...traces.poolFigures(), ...keys.poolFigures(), ...limits };
 }
 
-/** A pool of its own, so that a report of limits never waits behind a list. */
+/** A separate pool, so that a report of limits never waits behind a list query. */
 async function openSharedLimits(
   { limits, storage }: GatewayConfig,
   opened: AsyncDisposableStack,

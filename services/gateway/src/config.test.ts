@@ -13,12 +13,12 @@ test.each([
   expect(read).toThrow(new RegExp(`has 1 fault\n  ${path.replaceAll('.', '\\.')} `));
 });
 
-test('any free port for both is no conflict', () => {
+test('port 0 for both is not a conflict', () => {
   const variables = { SVC_SERVER_PORT: '0', SVC_OBSERVABILITY_OTEL_PROMETHEUS_PORT: '0' };
   expect(readGatewayConfig(undefined, variables).server.port).toBe(0);
 });
 
-test('a duration is a number of milliseconds, and the error of another form names the key that takes it', () => {
+test('a duration is a number of milliseconds, and the error for any other form names the key', () => {
   const yaml = (text: string) => () => readGatewayConfig({ path: 'vitrine.yaml', text }, {});
   expect(yaml('proxy: {connect_timeout: 3s}')).toThrow(/proxy\.connect_timeout: unknown key; known keys: connect_timeout_ms, /);
   expect(yaml('proxy: {connect_timeout_ms: 3s}')).toThrow(
@@ -63,7 +63,7 @@ test.each([
   expect(() => readGatewayConfig(undefined, variables)).toThrow(`has 1 fault\n  ${text}`);
 });
 
-test('its page in docs names every key and variable, and no other', () => {
+test('its page in docs lists exactly the keys and variables', () => {
   const page = new URL('../../../docs/gateway.md', import.meta.url);
   const { known, documented } = documentedKeys(page, 'SVC_', gatewayConfig, ['auth.keys', 'pii.scopes']);
   expect(documented).toEqual(known);

@@ -24,14 +24,14 @@ const upstream = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((url) => !/[?#@]/.test(url.replace(/^\w+:\/\//, '')), 'must not carry credentials, a query or a fragment');
 
-/** SQLite reads these as something else than the path of a file, and each of our threads opens its own connection. */
+/** SQLite does not treat these as the path of a file, and each of our threads opens its own connection. */
 const storagePath = z
   .string()
   .min(1)
   .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file')
   .refine((path) => !isKeyFile(path), 'must not be the file that gateway keys or their pepper are kept in');
 
-/** The gateway's own. */
+/** Logger settings of the gateway. */
 const RESERVED_PATHS = ['/api', '/livez', '/readyz'];
 
 const prefix = z
@@ -52,7 +52,7 @@ export const gatewayConfig = z
     log: z
       .strictObject({
         ...logKeys,
-        /** A line for each request when its response has ended, whatever the level. */
+        /** Logs one line per request when its response has ended, at any level. */
         access: z.boolean().default(false),
       })
       .prefault({}),
@@ -68,7 +68,7 @@ export const gatewayConfig = z
       .prefault({}),
     queue: z
       .strictObject({
-        /** What is behind the queue: the store itself, or a broker from which trace-writers fill the store. */
+        /** The target of the queue: the store itself, or a broker from which trace-writers fill the store. */
         driver: z.enum(['memory', 'kafka']).default('memory'),
         ...kafkaKeys('vitrine.traces'),
         /** A larger trace loses its bodies. At most what the topic's `max.message.bytes` allows. */
@@ -77,7 +77,7 @@ export const gatewayConfig = z
           .min(10_000)
           .max(16 * MEBIBYTE)
           .default(1_000_000),
-        /** Where traces wait on the disk while the broker is away. */
+        /** The folder where traces wait on disk while the broker is unavailable. */
         spool: z
           .strictObject({
             path: z.string().min(1).default('./data/spool'),
@@ -89,7 +89,7 @@ export const gatewayConfig = z
           .prefault({}),
         capacity: z.int().min(1).max(1_000_000).default(4096),
         batch: z.int().min(1).max(4096).default(512),
-        /** Body bytes held for traces that are captured or queued; further bodies are not kept. */
+        /** Maximum body bytes in memory of captured or queued traces. Bodies beyond it are not kept. */
         max_body_bytes: z
           .int()
           .min(0)
@@ -105,9 +105,9 @@ export const gatewayConfig = z
     proxy: z
       .strictObject({
         connect_timeout_ms: z.int().min(1).default(10_000),
-        /** From the request sent to the first byte of the response. */
+        /** Maximum time from sending the request to the first byte of the response. */
         first_byte_timeout_ms: z.int().min(1).default(600_000),
-        /** Between two chunks of a response; its whole time has no limit. */
+        /** Maximum time between two chunks of a response. Its total time is unlimited. */
         idle_timeout_ms: z.int().min(1).default(300_000),
       })
       .prefault({}),
@@ -143,7 +143,7 @@ export function readGatewayConfig(
   return config;
 }
 
-/** The same with all faults, instead of a thrown one. */
+/** The same, but returns all faults instead of throwing one. */
 export function inspectGatewayConfig(
   yaml: ConfigSource['yaml'],
   env: ConfigSource['env'],

@@ -4,7 +4,7 @@ import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/
 import { scrub } from '@vitrine/privacy/scrub';
 import { serve } from './cli/serve.ts';
 
-/** Includes what is otherwise only in the log, because there is no log at a terminal. */
+/** Includes details that are otherwise only logged, because commands have no log. */
 function messageOf({ code, say, log }: Fault): string {
   const isKeyStore = code === 'key_store_unavailable';
   const message = isKeyStore ? `${say}: ${String(log['path'])}: ${String(log['reason'])}` : say;
@@ -15,7 +15,7 @@ function messageOf({ code, say, log }: Fault): string {
 freeWorkerSemiSpaces();
 const collectYoung = exposeMinorCollection();
 const [command = 'serve'] = process.argv.slice(2);
-// A gateway that starts does not load the other commands, which takes 80 ms.
+// A starting gateway does not load the other commands, which saves 80 ms.
 const program =
   command === 'serve'
     ? { name: 'gateway', defaultCommand: 'serve', commands: [serve(collectYoung)] }

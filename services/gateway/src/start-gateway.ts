@@ -11,8 +11,8 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
- *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
+/** Starts a gateway. Disposal follows the specification's shutdown: requests in flight finish, the queue is written, spans are flushed,
+ *  then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
  *  `invalid_price_override`, `start_aborted`. */
 export async function startGateway(config: GatewayConfig, logger: Logger, tools: GatewayOverrides = {}): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
@@ -20,13 +20,13 @@ export async function startGateway(config: GatewayConfig, logger: Logger, tools:
   const startedAt = performance.now();
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const { signal = new AbortController().signal } = tools;
-  // The thread of the traces takes as long to start as the modules of everything else to load, so both are done at once.
+  // The trace thread takes as long to start as all other modules take to load, so both run in parallel.
   const [traces, { startServer }] = await Promise.all([
     openTraceStore(config, privacy, logger, signal),
     import('./app.ts'),
     loadTelemetry(config.observability.otel),
   ]);
-  // Closed before telemetry is flushed, or here when the start fails before that.
+  // Closed before telemetry is flushed, or here if the start fails earlier.
   opened.use(traces);
   const url = await startServer({ privacy, traces, startedAt, opened, stop }, config, logger, tools);
   const running = opened.move();

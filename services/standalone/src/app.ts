@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { readAllConfig } from './config.ts';
 import type { StoresReady } from './stores/start-stores.ts';
 
-/** Between two chunks of a demonstration stream: slow enough to watch. */
+/** Delay between two chunks of a demonstration stream, slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
 
 interface Standalone extends AsyncDisposable {
   readonly gatewayUrl: string;
-  /** The header in which it asks for a key; undefined when it asks for none. */
+  /** The header of the required key; undefined when no key is required. */
   readonly keyHeader: string | undefined;
   /** Resolves when the database of the store API is ready; undefined when the store API is switched off. Faults: `stores_unusable`. */
   readonly stores: Promise<StoresReady> | undefined;
@@ -23,7 +23,7 @@ interface StandaloneOptions {
   readonly yaml: { readonly path: string; readonly text: string } | undefined;
   readonly demo: boolean;
   readonly createLogger: (service: string, level: string) => Logger;
-  /** For lines of the demonstration. */
+  /** Prints lines of the demonstration. */
   readonly print: (text: string) => void;
   /** Collects the young generation. */
   readonly collectYoung: () => void;
@@ -52,7 +52,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     const folder = join(standalone.data.dir, demo ? 'demo-stores' : 'stores');
     return startStores({ folder, env: variables, createLogger, printDemo: demo ? print : undefined });
   };
-  // After the gateway: loading and starting it takes CPU that would delay the start of the gateway.
+  // Starts after the gateway, because loading it takes CPU that would delay the start of the gateway.
   const stores = standalone.stores.enabled ? opened.use(await openStores()) : undefined;
   const running = opened.move();
   const { auth } = gatewayConfig;

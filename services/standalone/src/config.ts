@@ -4,7 +4,7 @@ import { inspectGatewayConfig } from '@vitrine/gateway/config';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** The configuration of the one process, beside that of its services. Spec: G16.8. */
+/** The configuration of the standalone process, in addition to that of its services. Spec: G16.8. */
 const standaloneConfig = z.strictObject({
   data: z.strictObject({ dir: z.string().min(1).default('./data') }).prefault({}),
   /** Whether the store API runs beside the gateway. */
@@ -17,7 +17,7 @@ export function readAllConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env
   const standalone = inspectConfig(standaloneConfig, { env, prefix: 'VITRINE_', foreign: [KEY_VARIABLE] });
   const defaults = {
     storage: { path: join(standalone.config?.data.dir ?? '.', 'traces.db') },
-    // The first page that people see is the one that main.ts prints.
+    // main.ts prints the welcome page that users see first.
     log: { level: 'warn' },
   };
   const gateway = inspectGatewayConfig(yaml, env, defaults);

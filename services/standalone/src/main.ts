@@ -46,7 +46,7 @@ const start = command({
       stdout.write(storesWelcome(ready));
       return ready;
     });
-    // A database that does not start, or ends, ends everything, with its reason.
+    // If the database does not start, or ends, the process ends with its reason.
     await Promise.race([signal, stores?.then(({ untilEnd }) => untilEnd) ?? signal]);
     stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
     return 0;

@@ -4,7 +4,7 @@ import type { StoresReady } from './stores/start-stores.ts';
 
 /** What `npm start` prints once it serves: lines to paste, and where to look afterwards. `keyHeader` is the header of gateway keys. */
 export function welcome(gatewayUrl: string, demo: boolean, keyHeader: string | undefined): string {
-  // With authentication on, a line that is pasted needs a key as well.
+  // With authentication on, a pasted line also needs a key.
   const gatewayKey = keyHeader === undefined ? '' : ` -H "${keyHeader}: $GATEWAY_KEY"`;
   const key = (name: string) => (demo ? 'sk-demo-000000000000' : `$${name}`);
   return `

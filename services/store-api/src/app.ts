@@ -27,7 +27,7 @@ import { pageRoutes } from './pages/page-routes.ts';
 import { createRoutes, servedOperations } from './routes.ts';
 
 const APPLICATION = 'vitrine-store-api';
-/** They read the profiles of batches: how many batches are read at a time. */
+/** Connections for reading the profiles of batches, which bounds concurrent batches. */
 const BATCH_CONNECTIONS = 2;
 const PROBE_CONNECTIONS = 1;
 
@@ -35,8 +35,10 @@ interface StoreApi extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts the store API, whether or not its database is there: until then what needs it responds with 500. Disposal finishes the requests in
- *  flight, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `invalid_dsn`. */
+/**
+ * Starts the store API, with or without its database. Operations that need the database respond with 500 until it is available. Disposal
+ * finishes the requests in flight, then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `invalid_dsn`.
+ */
 export async function startStoreApi(config: StoreApiConfig, logger: Logger): Promise<StoreApi> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);
@@ -151,7 +153,7 @@ function openPools(config: StoreApiConfig) {
   };
 }
 
-/** Statements end with the request that runs them, and so do waits for the request that holds an idempotency key. */
+/** Statements end with their request, and so do waits for another request with the same idempotency key. */
 function openPool({ storage }: StoreApiConfig, maxConnections: number): PostgresPool {
   return new PostgresPool({
     dsn: storage.dsn,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => api[Symbol.asyncDispose]());
 
-/** A response as it was sent: fetch would decompress it. */
+/** The raw response, because fetch would decompress it. */
 async function send(path: string, headers: Record<string, string>, body?: object) {
   const method = body === undefined ? 'GET' : 'POST';
   const all = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }), ...headers };
@@ -28,7 +28,7 @@ const BATCH = { domains: Array.from({ length: 10 }, (_, n) => `shop-${n}.com`) }
 test.each([
   ['a batch', '/v1/stores/enrich', BATCH],
   ['the contract', '/v1/openapi.json', undefined],
-])('%s above 8 KB is compressed for a client that accepts it, and says that it varies', async (_, path, body) => {
+])('%s above 8 KB is compressed for a client that accepts it, with a Vary header', async (_, path, body) => {
   const headers = { 'Idempotency-Key': 'compressed-1' };
   const plain = await send(path, headers, body);
   const compressed = await send(path, { ...headers, 'Accept-Encoding': 'br;q=1.0, gzip;q=0.8' }, body);
@@ -49,7 +49,7 @@ test.each(['gzip;q=0', 'identity', 'br', '*;q=0, identity'])(
   },
 );
 
-test('a short response is not compressed, and the ETag of a profile is weak and the same for all', async () => {
+test('a short response is not compressed, and the ETag of a profile is weak and the same for all encodings', async () => {
   const gzip = { 'Accept-Encoding': 'gzip' };
   const [first, second] = [await send('/v1/stores/shop-1.com', {}), await send('/v1/stores/shop-1.com', gzip)];
   expect(first.headers.etag).toMatch(/^W\/"matched-/);

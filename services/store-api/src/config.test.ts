@@ -15,7 +15,7 @@ test('a database and peppers are enough, and secrets are not printed', () => {
   expect(JSON.stringify(config)).not.toMatch(/hunter/);
 });
 
-test('pages are below the API unless the console has them', () => {
+test('pages are below the URL of the API unless the console has its own', () => {
   const api_url = 'https://api.example.com';
   const config = readStoreApiConfig(undefined, { ...NEEDED, STORE_API_PUBLIC_API_URL: api_url });
   expect(publicUrlsOf(config.public)).toEqual({ api_url, console_url: api_url, docs_url: `${api_url}/docs` });
@@ -32,7 +32,7 @@ test.each([
   expect(() => readStoreApiConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
 });
 
-test('its page in docs names every key and variable, and no other', () => {
+test('its page in docs lists exactly the keys and variables', () => {
   const { known, documented } = documentedKeys(
     new URL('../../../docs/store-api.md', import.meta.url),
     'STORE_API_',

@@ -33,27 +33,27 @@ export const storeApiConfig = z
     log: z
       .strictObject({
         ...logKeys,
-        /** A line for each request when its response has ended. */
+        /** Logs one line per request when its response has ended. */
         access: z.boolean().default(false),
       })
       .prefault({}),
     server: z.strictObject(clientServerKeys(8081, 4096)).prefault({}),
     storage: z.strictObject({
       dsn: postgresDsn,
-      /** Of requests; each holds one for a statement or a transaction. */
+      /** Connections for requests. Each uses one for a statement or a transaction. */
       connections: z.int().min(2).max(1_000).default(20),
     }),
-    /** Where scans that are queued go to; without brokers they stay in the outbox. */
+    /** The target of queued scans. Without brokers they stay in the outbox. */
     queue: z.strictObject(brokerKeys).prefault({}),
-    /** The first pepper hashes new keys, all are tried. */
+    /** The first pepper hashes new keys. All are tried for verification. */
     auth: z
       .strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS).prefault([]) })
       .prefault({}),
-    /** Where clients reach this deployment; stored profiles have these URLs. */
+    /** Public URLs of this deployment, also used in stored profiles. */
     public: z.strictObject(publicUrlKeys).prefault({}),
     graphql: z
       .strictObject({
-        /** Without one `/graphql` serves nobody. */
+        /** Without it `/graphql` rejects every request. */
         service_token: z
           .string()
           .min(MIN_TOKEN_LENGTH, `must have at least ${MIN_TOKEN_LENGTH} characters`)

@@ -6,7 +6,7 @@ import { startTestStoreApi, type TestStoreApi } from './testing/start-test-store
 
 const DAY_MS = 86_400_000;
 
-test('a replica whose clock is 40 days ahead accepts cursors of others, and calls no store stale that is not', async () => {
+test('a replica whose clock is 40 days ahead accepts cursors of others and judges staleness correctly', async () => {
   await using right = await startTestStoreApi();
   await importVocabulary(right.database.as('vitrine_store_api'), VOCABULARY);
   await right.addDemoStore();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { startTestStoreApi, type TestApiKey, type TestRequest, type TestStoreApi } from './testing/start-test-store-api.ts';
 
 const RUNS = 400;
-/** The same requests in every run: what they find is a bug of the change, never chance. */
+/** The same requests in every run, so that a failure is caused by the change and never by chance. */
 const SEED = 20_261_123;
 const WITHOUT_LIMITS = { rpm: 1_000_000, concurrency: 1_000 };
 
@@ -83,7 +83,7 @@ function valueOf({ schema }: Parameter): fc.Arbitrary<string> {
   return fc.oneof(valid, inputs);
 }
 
-/** A request to one operation: each parameter may be there or not, valid or not, and others may come with it. */
+/** A request to one operation, with valid, invalid, missing and additional parameters. */
 function requestTo({
   path,
   method,
@@ -120,14 +120,14 @@ function textsOf(values: Readonly<Record<string, string | undefined>>): Record<s
   return Object.fromEntries(Object.entries(values).map(([name, value = '']) => [name, value.toWellFormed()]));
 }
 
-test('a client generated from the document never gets a 500, a page, or a response that is not documented', async () => {
+test('a client generated from the document never gets a 500, an HTML page or an undocumented response', async () => {
   const request = fc.nat(operations.length - 1).chain((n) => requestTo(operations[n] as DocumentedOperation));
   const seen = new Set<number>();
   await fc.assert(
     fc.asyncProperty(request, async ({ path, options }) => {
       const { status, headers, text } = await api.request(path, options);
       seen.add(status);
-      // A path of dots is another path to any client: the root has no document of its own below.
+      // Clients normalise a path of dots to another path.
       expect([path, status === 500]).toEqual([path, false]);
       expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9_-]{8,64}$/);
       if (text !== '') expect(headers.get('content-type')).toBe('application/json');

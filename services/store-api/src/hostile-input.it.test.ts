@@ -21,7 +21,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** Writes bytes to a connection of its own, and resolves with all that comes back until the server closes it. */
+/** Writes bytes to a new connection, and resolves with everything received until the server closes it. */
 async function talk(bytes: string | Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
   let received = '';
@@ -84,7 +84,7 @@ describe('a body', () => {
     expect([status, json['error']]).toMatchObject([400, { code: 'invalid_request', message: expect.stringContaining(rule) }]);
   });
 
-  test('of 256 KB is read, and so is one with another JSON type', async () => {
+  test('of 256 KB is read, also with another JSON media type', async () => {
     expect((await enrich(padded(262_144))).status).toBe(200);
     expect((await enrich('{"domains":["unknown.com"]}', { 'Content-Type': 'application/json; charset=UTF-8' })).status).toBe(200);
   });
@@ -94,7 +94,7 @@ describe('a body', () => {
     async (begun) => {
       const received = await talk(`POST /v1/stores/enrich HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key.token}\r\n${begun}`);
       expect([statusOfEnvelope(received), received]).toEqual([408, expect.stringContaining('Connection: close')]);
-      // Its place is free again.
+      // Its slot is free again.
       expect((await enrich('{"domains":["unknown.com"]}')).status).toBe(200);
     },
   );
@@ -165,19 +165,19 @@ describe('routes', () => {
     expect(response.headers.get('x-ratelimit-limit')).toBe(isPublic ? null : '600');
   });
 
-  test('of a key beyond its requests a minute are 429, with Retry-After and rate headers; the others go on', async () => {
+  test('of a key beyond its requests a minute are 429 with Retry-After and rate headers; other keys are not affected', async () => {
     const { token } = await api.addKey({ plan: 'free', scopes: [] });
     const statuses: number[] = [];
     for (let i = 0; i < 31; i += 1) statuses.push((await api.request('/v1/account', { token })).status);
     const { status, headers } = await api.request('/v1/nothing', { token });
-    // A minute may have ended in between on a machine that stood still.
+    // On a machine that paused, a minute may have ended in between.
     if (statuses.at(-1) === 200) return;
     expect([statuses.filter((one) => one === 200).length, status, headers.get('x-ratelimit-remaining')]).toEqual([30, 429, '0']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await api.request('/v1/account', key)).status).toBe(200);
   });
 
-  test('a scope that is missing is 403, and the rate headers are there', async () => {
+  test('a missing scope is 403 with rate headers', async () => {
     const { token } = await api.addKey({ scopes: ['read:signals'] });
     for (const path of ['/v1/technologies', '/v1/technologies/klaviyo', '/v1/stores/example.com']) {
       const { status, headers, json } = await api.request(path, { token });

@@ -4,7 +4,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { addStores } from './testing/add-stores.ts';
 import { startReplica, type Replica } from './testing/replica-process.ts';
 
-// Limits of a key hold over all replicas. No test here measures time: what a clock has to say is asked of the database.
+// Limits of a key apply across all replicas. These tests do not measure time, and read clocks from the database.
 
 const TIMEOUT_MS = 600_000;
 const WINDOW_MS = 60_000;
@@ -56,7 +56,7 @@ function enrich(turn: number, token: string): Promise<number | undefined> {
 }
 const databaseTime = async () =>
   (await database.owner.query<{ at: number }>('SELECT clock_timestamp() AS at'))[0]?.at ?? Number.NaN;
-/** The slots that a key holds, and the longest time for which one is held still. */
+/** The slots used by a key, and the longest remaining lease. */
 async function leasesOf(keyId: string) {
   const text = `SELECT count(*) AS held, coalesce(max(extract(epoch FROM expires_at - clock_timestamp()) * 1000), 0)::float8 AS left_ms
     FROM request_leases WHERE key_id = $1 AND expires_at > clock_timestamp()`;
@@ -73,7 +73,7 @@ test(
     const statuses: number[] = [];
     for (let turn = 0; turn < 3 * rpm; turn += AT_ONCE)
       statuses.push(...(await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => getAccount(turn + at, token)))));
-    // One minute, unless the machine stood still for longer than that.
+    // One minute, unless the machine paused for longer than that.
     const windows = Math.ceil(((await databaseTime()) - startedAt) / WINDOW_MS);
     const admitted = statuses.filter((status) => status === 200).length;
     expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
@@ -83,8 +83,11 @@ test(
   TIMEOUT_MS,
 );
 
-/** Runs `work` while as many requests as may be are in flight: they wait for a table that is locked. Tried again when they did not wait until
- *  its end, because a request ends after 10 s; one whose replica was killed has not ended. Their statuses come when the table is free again. */
+/**
+ * Runs `work` while the maximum number of requests is in flight, waiting for a locked table. Retries if they did not wait until the end
+ * of `work`, because a request ends after 10 s. A request whose replica was killed counts as waiting. Resolves with their statuses after
+ * the table is unlocked.
+ */
 async function whileInFlight<T>(token: string, keyId: string, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     await waitUntil(async () => (await leasesOf(keyId)).held === 0, { what: 'free slots', timeoutMs: TIMEOUT_MS / 4 });
@@ -100,7 +103,7 @@ async function whileInFlight<T>(token: string, keyId: string, work: () => Promis
       const value = ended.count === 0 ? await work() : undefined;
       return value === undefined || ended.count > 0 ? undefined : { value };
     });
-    // The server ends a transaction that waits for longer than 10 s, too.
+    // The server also ends a transaction that waits for longer than 10 s.
     const result = await lockAndWork.catch(() => undefined);
     await Promise.all(requests);
     if (result !== undefined) return result.value;

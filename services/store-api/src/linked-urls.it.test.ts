@@ -4,7 +4,7 @@ import { startTestStoreApi } from './testing/start-test-store-api.ts';
 
 const OURS = Object.values(URLS).toSorted((a, b) => b.length - a.length);
 
-/** Every text in a JSON value that is a URL of this deployment. */
+/** Every string in a JSON value that is a URL of this deployment. */
 function urlsIn(value: unknown): string[] {
   if (typeof value === 'string') return OURS.some((ours) => value.startsWith(ours)) ? [value] : [];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(urlsIn) : [];
@@ -34,7 +34,7 @@ test('no URL of this deployment in a response is dead', async () => {
     const isOperation = path.startsWith('/v1/');
     const method = path === '/v1/stores/enrich' ? 'POST' : 'GET';
     const body = method === 'POST' ? { body: { domains: ['example.com'] } } : {};
-    // Pages are for everybody.
+    // Pages need no key.
     const { status, headers, text } = await api.request(path, { method, ...body, ...(isOperation ? { token } : {}) });
     expect([url, status]).toEqual([url, 200]);
     if (!isOperation && !['', '/', '/v1'].includes(path)) {
@@ -45,7 +45,7 @@ test('no URL of this deployment in a response is dead', async () => {
   }
 });
 
-test('a login link leads to a page that says what there is instead of a console, and repeats nothing of the link', async () => {
+test('a login link opens a placeholder page that repeats no part of the link', async () => {
   await using api = await startTestStoreApi();
   const { status, headers, text } = await api.request('/login?token=svc_login_secret');
   expect([status, headers.get('content-type'), text]).toEqual([
@@ -57,7 +57,7 @@ test('a login link leads to a page that says what there is instead of a console,
   expect(headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('pages of what is not there are 404, and repeat nothing of the path', async () => {
+test('pages of missing objects are 404 and repeat no part of the path', async () => {
   await using api = await startTestStoreApi();
   for (const path of [
     '/stores/unknown.com',

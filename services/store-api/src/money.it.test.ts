@@ -9,19 +9,19 @@ import { addStores } from './testing/add-stores.ts';
 import { sendPaid, type PaidRequest, type Told } from './testing/paying-client.ts';
 import { startReplica, untilSessionsEnd, type Replica } from './testing/replica-process.ts';
 
-// What clients are told, the counters and the ledger must agree whatever happens in between: replays, allowances that end, clients that leave,
-// and a replica that is killed. Nothing here depends on how long anything takes.
+// Responses, counters and ledger must agree despite replays, exhausted allowances, clients that leave, and a killed replica. These tests
+// do not depend on timing.
 
 const CLIENTS = 64;
 const REQUESTS = 6;
-/** Unknown domains that many requests want scanned: of them each is billed once, to whoever was first. */
+/** Unknown domains that many requests want scanned. Each is billed once, to the first request. */
 const SHARED = Array.from({ length: 30 }, (_, n) => `shared-${n}.com`);
-/** Of a machine that is slow or stands still for a while; alone it takes 20 s. */
+/** Timeout for a slow or paused machine. The test alone takes 20 s. */
 const TIMEOUT_MS = 900_000;
 const MAX_ATTEMPTS = 200;
 const KEYS = 8;
 const LIMITS = { rpm: 1_000_000, concurrency: 10_000, freshnessDays: 30, historyDays: 30, enrichBatchMax: 25 };
-/** Allowances of which the first two end while the clients work. */
+/** Allowances. The first two are used up while the clients work. */
 const PLANS = {
   free: { lookup_cached: 60, live: 0 },
   pro: { lookup_cached: 250, live: 12 },
@@ -31,7 +31,7 @@ const PLANS = {
 
 interface Outcome {
   readonly request: PaidRequest;
-  /** Of a store that no other request asks for. */
+  /** Domains of a store that no other request uses. */
   readonly own: readonly string[];
   readonly workspace_id: string;
   readonly told: readonly Told[];
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database[Symbol.asyncDispose]());
 
-/** Choices that are the same in every run; which of them meet depends on the machine. */
+/** Choices are the same in every run, but their interleaving depends on the machine. */
 function choices(seed: string): (below: number) => number {
   let n = 0;
   return (below) =>
@@ -80,7 +80,7 @@ function choices(seed: string): (below: number) => number {
       .readUInt32BE() % below;
 }
 
-/** The n-th request of all. */
+/** The n-th of all requests. */
 function requestOf(n: number, choose: (below: number) => number): PaidRequest & { readonly own: readonly string[] } {
   const token = tokenOf(choose(KEYS));
   const idempotencyKey = choose(2) === 0 ? undefined : `request-${n}-of-the-test`;
@@ -94,7 +94,10 @@ function requestOf(n: number, choose: (below: number) => number): PaidRequest & 
   return { kind: 'enrich', domains: [...own, ...unknown, `www.${own[0]}`, 'localhost'], own, refresh, idempotencyKey, token };
 }
 
-/** Sends a request as a client does that has to know: with an Idempotency-Key again until it was told, otherwise once. */
+/**
+ * Sends a request like a client that needs the result: with an Idempotency-Key it retries until it gets a response, otherwise it sends
+ * once.
+ */
 async function pay(
   n: number,
   replicas: () => readonly Replica[],
@@ -112,7 +115,7 @@ async function pay(
     if (request.idempotencyKey === undefined) break;
     const last = told.at(-1);
     const isFinal = last?.kind === 'response' && last.status < 500;
-    // Some send a request again that they have an answer to.
+    // Some repeat a request that was already answered.
     if (isFinal && (attempt > 0 || choose(3) > 0)) break;
     if (!isFinal) await wait(20);
   }
@@ -126,7 +129,7 @@ const billedOf = (told: Told) => {
   return body.billed ?? { lookup_cached: 1, lookup_live: 0 };
 };
 
-/** What is wrong between what a client was told and what the ledger has of it; undefined when nothing is. */
+/** The contradiction between a response and the ledger; undefined if there is none. */
 function differenceOf(
   { request, own, workspace_id, told }: Outcome,
   ledger: ReadonlyMap<string, readonly LedgerRow[]>,
@@ -193,7 +196,7 @@ test(
     expect(differences).toEqual([]);
     expect(await reconcileUsage(database.as('vitrine_store_api'))).toEqual([]);
 
-    // Every operation of the ledger is one that a client has sent, and no scan is billed twice or without its job.
+    // Every ledger operation was sent by a client, and no scan is billed twice or without its job.
     const own = new Set(outcomes.flatMap((outcome) => outcome.own));
     const orphans = [...Map.groupBy(rows, ({ operation_id }) => operation_id).values()].filter(
       (of) => !of.some(({ domain }) => own.has(domain)),
@@ -214,7 +217,7 @@ test(
       ]);
       expect([plan, units.filter(({ unit }) => unit === 'lookup_live').length <= PLANS[plan].live]).toEqual([plan, true]);
     }
-    // The edges were met.
+    // The edge cases occurred.
     const statuses = new Set(
       outcomes.flatMap(({ told }) => told.map((one) => (one.kind === 'response' ? one.status : one.kind))),
     );

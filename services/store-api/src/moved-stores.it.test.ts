@@ -8,7 +8,7 @@ import { startTestStoreApi, type TestStoreApi } from './testing/start-test-store
 const GRAPHQL_TOKEN = 'a-service-token-of-32-characters';
 const DOMAINS = ['old.com', 'new.com'];
 
-/** What each interface says of the old and of the new domain of a storefront that has moved. */
+/** The responses of each interface for the old and the new domain of a moved storefront. */
 async function answersOf(api: TestStoreApi) {
   const { token } = await api.addKey({ plan: 'pro' });
   const rest = await Promise.all(DOMAINS.map((domain) => api.request(`/v1/stores/${domain}`, { token })));
@@ -26,7 +26,7 @@ async function answersOf(api: TestStoreApi) {
   };
 }
 
-test('both domains of a storefront that has moved are the same store over every interface, and neither when one is denied', async () => {
+test('both domains of a moved storefront are the same store over every interface, and neither is shown when one is denied', async () => {
   await using api = await startTestStoreApi({ STORE_API_GRAPHQL_SERVICE_TOKEN: GRAPHQL_TOKEN });
   const { owner } = api.database;
   await importVocabulary(api.database.as('vitrine_store_api'), VOCABULARY);

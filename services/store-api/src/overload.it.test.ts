@@ -4,7 +4,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { addStores } from './testing/add-stores.ts';
 import { startTestStoreApi, type TestApiKey, type TestResponse, type TestStoreApi } from './testing/start-test-store-api.ts';
 
-// Who has no key, and whoever has one and more to do than others, leaves connections to the others. No test here measures time.
+// Clients without a key, and keys with more load than others, leave connections to the rest. These tests do not measure time.
 
 const CONNECTIONS = 8;
 const UNKNOWN = 300;
@@ -30,7 +30,7 @@ async function valueOf(name: string, labels: Readonly<Record<string, string>>): 
     Object.entries(labels).every(([label, value]) => of[label] === value);
   return samples.find((sample) => sample.name === name && isWanted(sample.labels))?.value ?? Number.NaN;
 }
-/** Statements of the service that run now, by how they begin. */
+/** Running statements of the service, selected by prefix. */
 async function running(beginning: string): Promise<number> {
   const text = `SELECT count(*)::integer AS n FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'vitrine-store-api' AND state = 'active' AND query LIKE $1`;
@@ -39,18 +39,18 @@ async function running(beginning: string): Promise<number> {
 const IDENTIFY = 'SELECT CASE WHEN k.revoked_at';
 const ADMIT = 'SELECT * FROM admit_request';
 
-/** Runs `work` while `statement` locks what it names; released when `work` has ended. */
+/** Runs `work` while `statement` has locked its objects. Unlocks them when `work` has ended. */
 const whileLocked = <T>(statement: string, values: readonly unknown[], work: () => Promise<T>): Promise<T> =>
   api.database.owner.transaction(async (transaction) => {
     await transaction.query(statement, values);
     return work();
   });
-/** Statuses without their counts. */
+/** Distinct statuses without counts. */
 const statusesOf = async (responses: readonly Promise<TestResponse>[]) => [
   ...new Set((await Promise.all(responses)).map(({ status }) => status)),
 ];
 
-test('tokens that were not seen yet use two connections, and a key that is known gets one beside them', async () => {
+test('unknown tokens use two connections, and a known key gets another', async () => {
   const { token } = await api.addKey({ plan: 'growth' });
   expect((await getStore(token)).status).toBe(200);
   const [unknown, known] = await whileLocked('LOCK TABLE api_keys', [], async () => {
@@ -62,7 +62,7 @@ test('tokens that were not seen yet use two connections, and a key that is known
     return [crowd, paying];
   });
   expect((await known).status).toBe(200);
-  // 503: of those that waited for as long as may be.
+  // 503: for requests that reached the maximum wait.
   expect([401, 503]).toEqual(expect.arrayContaining(await statusesOf(unknown)));
   expect(await valueOf('svc_store_api_bound_limit', { bound: 'unseen_tokens' })).toBe(2);
 });
@@ -80,13 +80,13 @@ test('unauthenticated requests write at most 20 lines a second, and each is coun
   expect(await valueOf('svc_store_api_refusal_delayed_total', {})).toBeGreaterThan(0);
 });
 
-test('a token that was nobody’s is refused for some seconds without the database', async () => {
+test('an unknown token is refused for some seconds without the database', async () => {
   const token = unknownToken();
   expect((await getStore(token)).status).toBe(401);
   await whileLocked('LOCK TABLE api_keys', [], async () => expect((await getStore(token)).status).toBe(401));
 });
 
-/** Keys of one workspace that have been seen. */
+/** Keys of one workspace that this process has seen. */
 async function seenKeys(count: number, plan: 'free' | 'growth' = 'growth'): Promise<TestApiKey[]> {
   const workspace = (workspaces += 1);
   const keys = [];
@@ -110,7 +110,7 @@ test.each([
       const requests = tokens.flatMap((token) => Array.from({ length: 9 }, () => getStore(token)));
       await waitUntil(async () => (await running(statement)) === CONNECTIONS / 2, { what: 'half of the connections' });
       for (let n = 0; n < 10; n += 1) expect((await getStore(neighbour.token)).status).toBe(200);
-      // A key that this process has not seen yet is served, too.
+      // A key that is new to this process is served as well.
       expect((await getStore((await api.addKey({ plan: 'growth' })).token)).status).toBe(200);
       expect(await running(statement)).toBe(CONNECTIONS / 2);
       return requests;
@@ -119,7 +119,7 @@ test.each([
   },
 );
 
-test('requests of a key far beyond its plan are refused before they wait for a connection', async () => {
+test('requests far beyond the plan of a key are refused before they wait for a connection', async () => {
   const [key] = await seenKeys(1, 'free');
   if (key === undefined) throw new Error('there is a key');
   const before = await valueOf('svc_store_api_overloaded_total', { bound: 'key' });
@@ -135,7 +135,7 @@ test('requests of a key far beyond its plan are refused before they wait for a c
   expect((await valueOf('svc_store_api_overloaded_total', { bound: 'key' })) - before).toBe(42);
 });
 
-test('a client that leaves gives its connection back when its statement ends, and not before', async () => {
+test('the connection of a client that leaves is returned when its statement ends, and not before', async () => {
   const [key] = await seenKeys(1);
   if (key === undefined) throw new Error('there is a key');
   const statement = 'WITH counted';
@@ -154,7 +154,7 @@ test('a client that leaves gives its connection back when its statement ends, an
   });
 });
 
-test('when no connection gets free in time, requests get 503 with Retry-After, and never 500', async () => {
+test('when no connection becomes free in time, requests get 503 with Retry-After, never 500', async () => {
   const tokens = (await Promise.all([seenKeys(1), seenKeys(1), seenKeys(1)])).flat().map(({ token }) => token);
   const responses = await whileLocked('LOCK TABLE stores', [], async () => {
     const requests = tokens.flatMap((token) => Array.from({ length: 9 }, () => getStore(token)));

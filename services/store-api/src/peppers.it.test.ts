@@ -24,7 +24,7 @@ const untilReady = (api: TestStoreApi) =>
   waitUntil(async () => (await readiness(api))['status'] === 'ready', { what: 'the store API', timeoutMs: 20_000 });
 const account = (api: TestStoreApi, token: string) => api.request('/v1/account', { token });
 
-/** A workspace and a key, as commands make them. */
+/** A workspace and a key, created by the commands. */
 async function makeKey(): Promise<{ readonly token: string; readonly workspace: string }> {
   const created = await run([
     'workspace',
@@ -47,7 +47,7 @@ async function makeKey(): Promise<{ readonly token: string; readonly workspace: 
 test.each([
   ['another secret under its version', OTHER_SECRET, 'pepper_different'],
   ['a version that no token has', NEW, 'pepper_missing'],
-])('a store API with %s is not ready, and refuses no key as unknown', async (_, peppers, errorClass) => {
+])('a store API with %s is not ready and refuses no key as unknown', async (_, peppers, errorClass) => {
   const { token, workspace } = await makeKey();
   await using right = await start();
   await using wrong = await start(peppers);
@@ -68,20 +68,20 @@ test.each([
   expect((await run(['key', 'peppers'], peppers)).code).toBe(1);
 });
 
-test('a key that moves to a pepper which a store API lacks is never 401 there, from the first request on', async () => {
+test('a key rehashed with a pepper that a store API lacks is never 401 there, from the first request on', async () => {
   const { token } = await makeKey();
   await using lacking = await start();
   await untilReady(lacking);
   expect((await account(lacking, token)).status).toBe(200);
   const third = `3:${'r'.repeat(40)}`;
-  // What it has seen is moved at the latest when it stops.
+  // Used tokens are rehashed at the latest when it stops.
   const moving = await start(`${third},${TEST_PEPPER}`);
   await untilReady(moving);
   expect((await account(moving, token)).status).toBe(200);
   await moving[Symbol.asyncDispose]();
   for (let n = 0; n < 3; n += 1) expect((await account(lacking, token)).status).toBe(503);
   expect(JSON.stringify(await readiness(lacking))).toContain('pepper_mismatch');
-  // The other tests know nothing of its pepper.
+  // Other tests do not have its pepper.
   await database.owner.execute('UPDATE api_keys SET revoked_at = now() WHERE pepper_version = 3');
 });
 
@@ -104,12 +104,12 @@ test('a pepper is rotated below two store APIs under load in two steps, and no r
       inFlight.set(api, (inFlight.get(api) ?? 0) + 1);
       const { status } = await account(api, used.token);
       inFlight.set(api, (inFlight.get(api) ?? 0) - 1);
-      // One client sends more than the minute of its key allows.
+      // One client sends more requests than its key allows per minute.
       if (status !== 200 && status !== 429) failures.push(status);
     }
   };
   const clients = [client(), client()];
-  /** As behind a Service: a new one is ready before an old one leaves. */
+  /** As behind a Service: a new replica is ready before an old one stops. */
   const replaceAll = async (peppers: string) => {
     for (const leaving of fleet) {
       const next = await start(peppers);
@@ -135,7 +135,7 @@ test('a pepper is rotated below two store APIs under load in two steps, and no r
   await waitUntil(async () => (await ofVersion(both, 2)) === 1, { what: 'the key that is used to move', timeoutMs: 30_000 });
   for (const api of fleet) expect((await account(api, unused.token)).status).toBe(200);
   await waitUntil(async () => (await ofVersion(both, 2)) === 2, { what: 'the other key to move', timeoutMs: 30_000 });
-  // Keys of other tests are not used any more.
+  // Keys of other tests are no longer used.
   await database.owner.execute('UPDATE api_keys SET revoked_at = now() WHERE pepper_version = 1');
   expect(await run(['key', 'peppers'], both)).toMatchObject({
     code: 0,

@@ -17,19 +17,22 @@ import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-docu
 
 interface RouteContext {
   readonly pool: PostgresPool;
-  /** Of `EnrichContext`, as is the next. */
+  /** Like the next field, a part of `EnrichContext`. */
   readonly batchPool: PostgresPool;
   readonly batchTurns: ConcurrencyLimiter;
   readonly urls: PublicUrls;
   readonly build: string | undefined;
-  /** As many random bytes as it is called with. */
+  /** Returns the requested number of random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly technologyCursors: SignedCursors;
 }
 
 type Result = ApiResult | Promise<ApiResult>;
 
-/** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
+/**
+ * Every operation of the contract in the order of the document; operations without a handler respond with 501 and are not listed by `GET
+ * /v1`.
+ */
 export function createRoutes(context: RouteContext): ApiRoute[] {
   const { pool, urls, build, technologyCursors } = context;
   const index = respondJson(apiIndexOf(urls));
@@ -51,7 +54,7 @@ export function createRoutes(context: RouteContext): ApiRoute[] {
   ];
   const versionIndex = respondJson(versionIndexOf(urls, servedOperations(routes)));
   const openapi = lazily(async () => {
-    // 3 to 15 ms that no start pays for.
+    // Deferred, because it takes 3 to 15 ms of the start.
     const { contractDocument } = await import('./contract/openapi-document.ts');
     return respondJson(contractDocument(routes, urls.api_url));
   });
@@ -62,7 +65,7 @@ function route<Query, Body>(operation: Operation<Query, Body>, handle: (request:
   return { operation, handle: (request) => handle(request as ApiRequest<Query, Body>) };
 }
 
-/** Of an operation that only keys may call. */
+/** The key of an operation that requires one. */
 function keyed<Query, Body>(
   operation: Operation<Query, Body>,
   handle: (request: ApiRequest<Query, Body>, caller: AuthenticatedKey) => Result,
@@ -73,7 +76,7 @@ function keyed<Query, Body>(
   });
 }
 
-/** Those with a handler. */
+/** Operations with a handler. */
 export function servedOperations(routes: readonly ApiRoute[]): Operation[] {
   return routes.flatMap(({ operation, handle }) => (handle === undefined ? [] : [operation]));
 }

@@ -21,7 +21,7 @@ test('health, indexes and probes need no key', async () => {
   await waitUntil(async () => (await api.request('/readyz')).status === 200, { what: 'readiness' });
 });
 
-test('a replica is not ready while its role may read the database and not write to it', async () => {
+test('a replica is not ready while its role may read the database but not write to it', async () => {
   const { owner } = api.database;
   await owner.execute('REVOKE UPDATE ON request_leases FROM vitrine_store_api');
   try {
@@ -41,7 +41,7 @@ test('a replica is not ready while its role may read the database and not write 
   }
 }, 60_000);
 
-test('while the database accepts connections and never answers probes and health respond at once, requests get an error, and all goes on', async () => {
+test('while the database never answers, probes and health respond at once, requests get an error, and all recover', async () => {
   await using proxy = await openTcpProxy(api.database.dsnOf('vitrine_store_api'));
   proxy.hang();
   await using other = await startTestStoreApi({ STORE_API_STORAGE_DSN: proxy.dsn.reveal() }, api.database);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import * as served from './contract/served-operations.ts';
 import { startTestStoreApi, type TestStoreApi } from './testing/start-test-store-api.ts';
 
-// A name that is not known may be one that is known, misspelt: nothing is done then.
+// An unknown name may be a misspelt known one, so the request is refused.
 
 const SERVICE_TOKEN = 's'.repeat(32);
 
@@ -31,7 +31,7 @@ test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as co
   },
 );
 
-test('a misspelt refresh is refused and named, and queues and bills nothing', async () => {
+test('a misspelt refresh is refused by name, and queues and bills nothing', async () => {
   const body = { domains: ['new.com'], refesh: true };
   const { status, json } = await api.request('/v1/stores/enrich', { method: 'POST', token, body });
   const message = 'refesh: unknown key; known keys: domains, refresh';
@@ -50,7 +50,7 @@ test('names that are long or many do not make the error long', async () => {
 test.each([
   ['/graphql', { query: '{ __typename }', varaibles: {} }, 'varaibles: unknown key'],
   ['/graphql?query=x', { query: '{ __typename }' }, 'unknown query parameter "query"'],
-])('POST %s with %j is refused and named', async (path, body, message) => {
+])('POST %s with %j is refused by name', async (path, body, message) => {
   const response = await api.request(path, { method: 'POST', token: SERVICE_TOKEN, body });
   expect([response.status, response.json['error']]).toMatchObject([400, { message: expect.stringContaining(message) }]);
 });

@@ -16,7 +16,7 @@ export const WRITER_CONFIG_FILE = { variable: 'WRITER_CONFIG', defaultFile: 'tra
 
 const otel = otelConfig({ serviceName: 'svc-trace-writer', reservedPaths: ['/api'] });
 
-/** The configuration of the trace-writer; field names are the YAML keys, and those of the gateway where both have them. */
+/** The configuration of the trace-writer; field names are the YAML keys, and equal those of the gateway where both have them. */
 export const writerConfig = z
   .strictObject({
     log: z.strictObject(logKeys).prefault({}),
@@ -35,7 +35,7 @@ export const writerConfig = z
   .describe('The configuration of the trace-writer.');
 export type WriterConfig = z.infer<typeof writerConfig>;
 
-/** The scrape is on: nothing but health and metrics is on this port. */
+/** The scrape is on, because this port serves only health and metrics. */
 const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */

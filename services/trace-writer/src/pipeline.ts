@@ -18,9 +18,9 @@ import type { WriterFigures } from './observability/writer-telemetry.ts';
 import { PartitionsAheadReader, StatisticsRow } from './statistics/statistics-row.ts';
 
 const APPLICATION = 'vitrine-trace-writer';
-/** Of one transaction. */
+/** Maximum records of one transaction. */
 const BATCH_RECORDS = 500;
-/** The transaction of a batch, statistics and the probe. */
+/** Connections for the transaction of a batch, statistics and the probe. */
 const WRITE_CONNECTIONS = 3;
 const RETENTION_CONNECTIONS = 1;
 const AFTER_FAILED_RETENTION =
@@ -42,7 +42,7 @@ interface PipelineOptions {
   readonly onBatch: (batch: WrittenBatch) => void;
 }
 
-/** From the topic to the database: waits for both, writes, and keeps retention and statistics meanwhile. */
+/** Writes the topic to the database: waits for both, writes, and runs retention and statistics. */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #pool: PostgresPool;
@@ -59,7 +59,7 @@ export class Pipeline {
   #retention: Disposable | undefined;
   #partitions: PartitionsAheadReader | undefined;
 
-  /** Connects to the broker, and to nothing else. */
+  /** Connects only to the broker. */
   constructor(options: PipelineOptions) {
     const { config, client, logger } = options;
     const { dsn } = config.storage;
@@ -80,7 +80,7 @@ export class Pipeline {
     };
   }
 
-  /** At any time since the start. */
+  /** Whether the broker was reached at any time since the start. */
   get hasReachedDatabase(): boolean {
     return this.#database.hasReachedDatabase;
   }
@@ -95,12 +95,12 @@ export class Pipeline {
       isConsuming: this.#consumer?.status === 'running',
       fallbacks: this.#writer.fallbacks,
       partitionsAhead: this.#partitions?.partitionsAhead,
-      // Of the store's pools only that of retention is used here.
+      // Of the store's pools only the one for retention is used here.
       pools: { write: this.#pool.figures(), retention: this.#store.poolFigures.traces },
     };
   }
 
-  /** Begins in the background: consuming begins when the database has its tables. */
+  /** Starts in the background. Consuming begins once the database has its tables. */
   start(): void {
     void this.#database.start().ready.then(() => this.#begin());
   }
@@ -153,7 +153,7 @@ export class Pipeline {
   }
 }
 
-/** A column of the newest migration that this service needs, and whether traces can be written. */
+/** Checks a column of the newest migration that this service needs, and whether traces can be written. */
 async function probe(pool: PostgresPool): Promise<void> {
   await pool.query('SELECT last_dropped_at FROM writer_statistics LIMIT 0');
   await probeWrites(pool);

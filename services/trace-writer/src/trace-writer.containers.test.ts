@@ -17,7 +17,7 @@ import { startTestWriter } from './testing/start-test-writer.ts';
 
 const SLOW_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
-/** Zeros, which are small when compressed: so the topic takes a record that is larger than a trace-writer reads. */
+/** Zeros compress well, so the topic accepts a record that is larger than a trace-writer reads. */
 const OVERSIZED = Buffer.alloc(16_777_217);
 const encoded = () => Buffer.from(encodeTraceRecord(plainTrace(Date.now())));
 const PUBLISHER_LIMITS = { maxRecordBytes: 2 * OVERSIZED.length, maxPendingBytes: 4 * OVERSIZED.length };
@@ -45,7 +45,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       WRITER_QUEUE_GROUP: randomUUID(),
     });
 
-  /** Another batch than before, each value with a key of its own. */
+  /** Another batch than before, each value with its own key. */
   const publish = async (topic: string, values: readonly Buffer[]) => {
     const client = createKafkaClient({ clientId: 'test', brokers: kafka.brokers }, collectLog());
     await using publisher = new KafkaPublisher(client, { topic, ...PUBLISHER_LIMITS });
@@ -83,9 +83,9 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
         [headers['dead-letter-error-class'], headers['dead-letter-reason'], value] as const;
       expect(new Set(letters.map(reasonOf))).toEqual(
         new Set([
-          ['malformed_record', 'the trace record is no JSON object with a version', 'no record'],
+          ['malformed_record', 'the trace record is not a JSON object with a version', 'no record'],
           ['unknown_record_version', expect.stringContaining('has version 99; this program reads'), '{"version":99}'],
-          // Without its value: it is larger than what is published.
+          // Without its value, which is larger than the publishing limit.
           ['record_too_large', 'the record has 16777217 bytes; at most 16777216 are read', undefined],
         ]),
       );

@@ -11,7 +11,7 @@ const SLOW_MS = 30_000;
 /** Nothing listens there. */
 const NO_BROKER = '127.0.0.1:9';
 
-test('it starts before database and broker, is ready once it has reached the database, says what it waits for, and stops in time', async () => {
+test('it starts before database and broker, becomes ready with the database, reports what it waits for, and stops in time', async () => {
   await using database = await templateDatabase();
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
@@ -41,7 +41,7 @@ test('it starts before database and broker, is ready once it has reached the dat
   }
 });
 
-test('while database and broker accept connections and never answer it responds at once, and says which; it goes on when they do', async () => {
+test('while database and broker accept connections but never answer, it responds at once, names them, and recovers', async () => {
   await using database = await templateDatabase();
   await using proxy = await openTcpProxy(database.dsn);
   await using broker = await openTcpProxy(database.dsn);
@@ -60,7 +60,7 @@ test('while database and broker accept connections and never answer it responds 
   await endureSilence(writer.url, proxy);
 }, 120_000);
 
-test('every counter is there, at 0, from the start', async () => {
+test('every counter exists at 0 from the start', async () => {
   await using database = await templateDatabase();
   await using writer = await startTestWriter({ WRITER_STORAGE_DSN: database.dsn.reveal(), WRITER_QUEUE_BROKERS: NO_BROKER });
   const golden = readFileSync(new URL('../../../deploy/observability/metrics/trace-writer.txt', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { productionFiles, type ProductionPattern } from './production-patterns.ts';
 
-/** The patterns that are made by `new RegExp` in production code while `load` runs, each once. Literals are not made so. */
+/** The distinct patterns constructed by `new RegExp` in production code while `load` runs, which excludes literals. */
 export async function constructedPatterns(load: () => Promise<unknown>): Promise<readonly ProductionPattern[]> {
   const recorded = new Map<string, ProductionPattern>();
   const Original = globalThis.RegExp;

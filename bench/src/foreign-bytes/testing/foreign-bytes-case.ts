@@ -3,7 +3,7 @@ export interface ForeignBytesCase {
   /** The file and the function or class, such as `packages/platform/privacy/src/scrub.ts#scrub`. */
   readonly of: string;
   readonly run: (input: string) => unknown;
-  /** How the foreign text stands in an input; by default it is the input. */
+  /** How to embed the foreign text in an input; by default it is the whole input. */
   readonly forms?: readonly Form[];
 }
 
@@ -14,7 +14,7 @@ export const plain: Form = (text) => text;
 export const inRequest: Form = (text) => JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: text }] });
 /** JSON in a string of JSON, as arguments of tools are. */
 export const inArguments: Form = (text) => JSON.stringify({ model: 'gpt-4o', arguments: JSON.stringify({ text }) });
-/** What a model says, in events of 32 characters. */
+/** Output of a model, in events of 32 characters. */
 export const inEvents: Form = (text) =>
   (text.match(/[^]{1,32}/g) ?? [])
     .map((part) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: part } }] })}\n\n`)
@@ -34,11 +34,11 @@ export function chunksOf(text: string): Buffer[] {
   );
 }
 
-/** Runs what may refuse its input: a refusal is a result. */
+/** Runs a function that may refuse its input. A refusal is a result. */
 export function ignoringFaults(run: () => unknown): void {
   try {
     run();
   } catch {
-    // What is malformed is refused.
+    // Malformed input is refused.
   }
 }

@@ -1,4 +1,5 @@
-// A process of its own: in the realm of a jest test globals cost so much that everything takes ten times as long. Prints what is not linear.
+// A separate process, because in the realm of a jest test globals are so slow that everything takes ten times as long. Prints functions
+// that are not linear.
 import { GROWING_UNITS } from '../../hostile/growing-text.ts';
 import { randomOf } from '../../hostile/random.ts';
 import { constructedPatterns } from './constructed-patterns.ts';
@@ -7,12 +8,12 @@ import { growthOf, isLinear } from './growth.ts';
 import { pumpsOf, type Pump } from './pattern-pieces.ts';
 import { importedBy, literalPatterns } from './production-patterns.ts';
 
-// Patterns that are made of texts are recorded while the functions are loaded.
+// Constructed patterns are recorded while the functions are loaded.
 const constructed = await constructedPatterns(() => import('./foreign-bytes.cases.ts'));
 const { FOREIGN_BYTES } = await import('./foreign-bytes.cases.ts');
 const patterns = [...literalPatterns(), ...constructed];
 
-/** Of every function so many generated inputs are tried, always the same ones. */
+/** Number of generated inputs per function, always the same ones. */
 const INPUTS = 4;
 const SEED = 1;
 const PUMPS: readonly Pump[] = [
@@ -29,7 +30,7 @@ for (const { of, run, forms = [plain] } of FOREIGN_BYTES)
         console.log(`${of}: ${JSON.stringify(pump)} in form ${forms.indexOf(form)}: ${JSON.stringify(growth)}`);
     }
 
-/** Inputs made of the patterns of the function's file and of what it imports. */
+/** Inputs built from the patterns of the function's file and its imports. */
 function pumpsFor(of: string): Pump[] {
   const files = importedBy(of.replace(/#.*/s, ''));
   const all = patterns.filter(({ file }) => files.has(file)).flatMap(({ source }) => pumpsOf(source));

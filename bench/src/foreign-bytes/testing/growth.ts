@@ -3,14 +3,15 @@ import { pumped, type Pump } from './pattern-pieces.ts';
 
 /** Four times the input may take five times the time: a bit more than linear, for caches and collections. A square takes sixteen times. */
 const MAX_RATIO = 5;
-/** Slower than this a function is a danger although it is linear. Replacing a finding in every word takes a tenth of it; a pattern that can share the
+/** A function slower than this is dangerous even if it is linear. Replacing a finding in every word takes a tenth of it; a pattern that
+ *  can share the
  *  digits of a number among six groups took a thousand times as long. */
 const MAX_NS_PER_CHARACTER = 10_000;
 const LENGTH = 65_536;
-/** What takes less is no danger, and too short to be compared. */
+/** Shorter times are harmless and too short to be compared. */
 const COMPARABLE_MS = 2;
 const RUNS = 2;
-/** What takes longer is not measured on a longer input. */
+/** A slower function is not measured on a longer input. */
 const DECIDED_MS = 2_000;
 /** Repeats of a measurement that shows too much. */
 const ATTEMPTS = 3;
@@ -24,9 +25,12 @@ export interface Growth {
 
 type Run = (text: string) => unknown;
 
-/** How the time of a function grows from a quarter of an input to all of it; undefined when it takes next to nothing. First by the clock, which
- *  takes a moment; where that shows too much, other processes may have run meanwhile, and the CPU time of this thread decides, several times, also from the
- *  input to one of four times its length: compilation and collections show in one of them, a square in both. */
+/**
+ * How the time of a function grows from a quarter of an input to all of it; undefined when it takes almost no time. Measured first by
+ * the clock, which is fast. If that shows too much growth, other processes may have interfered, and the CPU time of this thread decides,
+ * several times, also from the input to one of four times its length. Compilation and collections affect one of them, a quadratic
+ * function both.
+ */
 export async function growthOf(run: Run, pump: Pump, form: (text: string) => string): Promise<Growth | undefined> {
   const long = form(pumped(pump, LENGTH));
   const short = form(pumped(pump, LENGTH / 4));
@@ -66,7 +70,7 @@ async function wallMs(run: Run, text: string): Promise<number> {
   return performance.now() - start;
 }
 
-/** The mean of as many runs as can be counted. */
+/** The mean of as many runs as are needed for the clock's resolution. */
 async function cpuMs(run: Run, text: string): Promise<number> {
   const before = threadCpuUsage();
   let runs = 0;

@@ -14,11 +14,13 @@ const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r',
 /** A part with a bound is repeated up to it, but no further than this. */
 const MAX_REPEATS = 80;
 const MAX_PIECES = 12;
-/** Ends an input in a way that most patterns do not expect. */
+/** An end of an input that most patterns do not expect. */
 const TAIL = '\0';
 
-/** Units of which growing inputs are made, each with a text before it: the pattern's own literals, members of its classes, and its matches,
- *  alone, in pairs, behind the beginning of a match, and slightly wrong. */
+/**
+ * Units of growing inputs, each with a text before it: the pattern's own literals, members of its classes, and its matches, alone, in
+ * pairs, after the beginning of a match, and slightly wrong.
+ */
 export interface Pump {
   readonly start: string;
   readonly unit: string;
@@ -49,7 +51,7 @@ function sampleOf({ text, alternatives, max }: Node): string {
   return once.repeat(Math.max(0, Math.min(max === Infinity ? 1 : max, MAX_REPEATS)));
 }
 
-/** The same without what may be left out. */
+/** The same without optional parts. */
 function leanSampleOf(node: Node): string {
   const [inner] = node.alternatives;
   if (node.isOptional) return '';
@@ -74,7 +76,7 @@ function piecesOf(nodes: readonly Node[]): string[] {
   return [...pieces, word].filter((piece) => piece !== '');
 }
 
-/** Reads the syntax of regular expressions as far as samples need it: look-arounds say nothing, of a class one member is taken. */
+/** Parses regular expressions as far as samples need it: look-arounds are ignored, and one member of a class is used. */
 class PatternReader {
   readonly #source: string;
   #at = 0;

@@ -5,7 +5,7 @@ import { join, posix } from 'node:path';
 const ROOT: string = join(import.meta.dirname, '../../../..');
 const PRODUCTION = '{packages,services,operator,migrations}/**/src/**/*.ts';
 const NOT_PRODUCTION = /\.test\.ts$|\/testing\/|\/node_modules\/|^packages\/testkit\//;
-/** A pattern without one of these takes no longer than its own length at each character. */
+/** A pattern without one of these is bounded by its own length at each character. */
 const QUANTIFIER = /[*+]|\{\d+,\d*\}/;
 
 /** A regular expression in the code that is deployed. */
@@ -41,12 +41,12 @@ export function literalPatterns(): ProductionPattern[] {
   });
 }
 
-/** Those that can take more than one way through a text. */
+/** Patterns that can match a text in more than one way. */
 export function hasQuantifier({ source }: ProductionPattern): boolean {
   return QUANTIFIER.test(source);
 }
 
-/** Files that make regular expressions of texts while they are loaded or used. */
+/** Files that construct regular expressions from texts. */
 export const filesWithConstructedPatterns: readonly string[] = productionFiles.filter((file) =>
   /new RegExp\(/.test(texts.get(file) ?? ''),
 );

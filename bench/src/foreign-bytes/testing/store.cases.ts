@@ -80,7 +80,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The scan of a shop whose pages and documents are the text. */
+/** The scan of a shop whose pages and documents consist of the text. */
 const captureOf = (text: string) => ({
   domain: 'shop.test',
   storefrontHost: 'shop.test',

@@ -101,7 +101,7 @@ export const traceCases: readonly ForeignBytesCase[] = [
         const reader = openBodyFactsReader(kind);
         for (const chunk of chunksOf(text)) reader.push(chunk);
         reader.end();
-        // As a body that was compressed arrives.
+        // Like the arrival of a compressed body.
         const whole = openBodyFactsReader(kind);
         whole.push(Buffer.from(text));
         whole.end();

@@ -19,13 +19,13 @@ export interface Load<Report> {
   /** The last report, which is at most some seconds old. */
   report(): Promise<Report>;
   useToken(token: string): Promise<void>;
-  /** No request is begun after this; resolves with the last report when all have ended. */
+  /** Starts no further request. Resolves with the last report when all have ended. */
   stop(): Promise<Report>;
   /** Resolves when so many more requests have been sent. */
   untilSent(more: number, withinMs: number): Promise<void>;
 }
 
-/** What every report has. */
+/** The common fields of reports. */
 export interface LoadReport {
   readonly isEnd: boolean;
   readonly sent: number;
@@ -82,7 +82,7 @@ export async function sourcePod({ name, source, env = {}, isWaiting = false }: S
     command: ['sh', '-c', `${waiting}exec node /sources/${file}`],
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
     volumeMounts: [{ name: volume.name, mountPath: '/sources' }],
-    // Without a request, pods that start take the processor from it.
+    // Without a CPU request, starting pods would take the CPU from it.
     resources: { requests: { cpu: '150m' } },
     securityContext: RESTRICTED_CONTAINER,
   };

@@ -5,7 +5,7 @@ import { ROOT } from '../../running-process.ts';
 import { runCommand } from '../run-command.ts';
 
 const INSTALL_TIMEOUT_MS = 300_000;
-/** What a chart and its images are made of. */
+/** The sources of a chart and its images. */
 const SOURCES = ['charts', 'deploy/Dockerfile', 'deploy/copy-production.js', 'packages', 'services', 'operator', 'migrations'];
 const NOT_IN_IMAGES = [':(exclude,glob)**/*.test.ts', ':(exclude,glob)**/testing/**', ':(exclude,glob)packages/testkit/**'];
 
@@ -26,7 +26,7 @@ export async function openOlderCheckout(): Promise<AsyncDisposable & { readonly 
       () => false,
     );
   const isUpgradable = parent !== '' && (await hasMark());
-  // Otherwise, as in a shallow clone that ends there, the upgrade is one of pods only.
+  // Otherwise, as in a shallow clone, the upgrade only replaces pods.
   const commit = isUpgradable ? parent : 'HEAD';
   const folder = await temporaryFolder('vitrine-older');
   try {

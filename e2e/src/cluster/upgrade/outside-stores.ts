@@ -9,11 +9,11 @@ const READY_TIMEOUT_MS = 180_000;
 const NAME = 'stores';
 /** Names of their Deployments and Services. */
 export const STORES = { postgres: `${NAME}-dev-postgres`, kafka: `${NAME}-dev-kafka` };
-/** Helm 3 does not ask the cluster. */
+/** Helm 3 does not query the cluster. */
 const KUBE_VERSION = '--kube-version=1.30.0';
 const TEMPLATES = ['templates/dev-postgres.yaml', 'templates/dev-kafka.yaml'];
 
-/** Postgres and Kafka that no release owns, so that an upgrade leaves them alone. */
+/** Postgres and Kafka that no release owns, so that an upgrade does not change them. */
 export interface OutsideStores {
   /** `host:port` */
   readonly brokers: string;
@@ -23,7 +23,7 @@ export interface OutsideStores {
   query(sql: string): Promise<readonly string[]>;
 }
 
-/** Starts what the chart starts for trying out, in the namespace of `kubectl`. `secretName`: of the Secret to make of `secret`. */
+/** Starts the chart's development servers, in the namespace of `kubectl`. `secretName`: of the Secret to make of `secret`. */
 export async function startOutsideStores(program: string, kubectl: Kubectl, secretName: string): Promise<OutsideStores> {
   const values = { fullnameOverride: NAME, networkPolicy: { enabled: false }, ...(await devValues()) };
   const shown = TEMPLATES.map((template) => `--show-only=${template}`);

@@ -1,4 +1,4 @@
-// Runs in a pod from its source alone: a provider that takes as long as the header x-delay-ms says, and next to no processor time.
+// Runs in a pod from its source alone: a provider that waits for the time in the header x-delay-ms and uses almost no CPU.
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -11,7 +11,7 @@ function chunk(model: string, content: string, isLast = false): string {
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model, choices, ...(isLast && { usage: USAGE }) })}\n\n`;
 }
 
-/** Longer than a gateway keeps a connection: a provider that closes first cuts requests on their way. */
+/** Longer than a gateway keeps a connection: a provider that closes first cuts requests in flight. */
 const KEEP_ALIVE_MS = 600_000;
 
 createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {

@@ -1,6 +1,6 @@
 // Runs in a pod from its source alone: CLIENTS clients, each with one kept connection to TARGET, look stores up and enrich batches of them, one
-// request after the other, until there is a file /tmp/stop. The keys are the lines of /tmp/token. What every client was told is added up: it
-// must be what the ledger has.
+// request after the other, until there is a file /tmp/stop. The keys are the lines of /tmp/token. The responses of all clients are added
+// up and must equal the ledger.
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 
@@ -36,7 +36,7 @@ interface Received {
   readonly text: string;
 }
 
-/** Rejects with why there was no whole response. Nothing is sent again. */
+/** Rejects with the reason for an incomplete response. Does not retry. */
 function send(agent: Agent, token: string, { path, body, idempotencyKey }: Omit<Sent, 'text'>): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const headers = {
@@ -62,7 +62,7 @@ function send(agent: Agent, token: string, { path, body, idempotencyKey }: Omit<
 
 const pick = (from: readonly string[]) => from[Math.floor(Math.random() * from.length)] ?? '';
 
-/** A lookup, a batch, or the last batch of the client once more. */
+/** A lookup, a batch, or a repetition of the client's last batch. */
 function choose(client: number, last: Sent | undefined): Omit<Sent, 'text'> {
   const kind = sent % 4;
   if (kind === 3 && last !== undefined) return last;
@@ -72,7 +72,7 @@ function choose(client: number, last: Sent | undefined): Omit<Sent, 'text'> {
   return { path: '/v1/stores/enrich', idempotencyKey, body: JSON.stringify({ domains, refresh: true }) };
 }
 
-/** Adds up what was billed for a response; undefined, or what is wrong with it. */
+/** Adds up the billed units of a response. Returns its fault, or undefined. */
 function check(
   { status, text, isReplayed }: Received,
   { body }: Omit<Sent, 'text'>,

@@ -1,7 +1,7 @@
 import type { Kubectl } from '../kubectl.ts';
 import { startLoad, type Load, type LoadReport } from './load.ts';
 
-/** What clients of the store API were told. */
+/** The results of clients of the store API. */
 export interface StoreTrafficReport extends LoadReport {
   readonly seconds: number;
   readonly completed: number;

@@ -1,6 +1,6 @@
-// Runs in a pod from its source alone: sends PER_SECOND requests a second to TARGET, whatever becomes of those before, until there is a file
-// /tmp/stop. The token is in /tmp/token, read again every TOKEN_MS. Each request names a model of its own, by which its trace is known. With
-// NEW_CONNECTIONS each has a connection of its own, which the Service gives to any pod that it believes to be ready.
+// Runs in a pod from its source alone: sends PER_SECOND requests a second to TARGET, independent of earlier responses, until there is a
+// file /tmp/stop. The token is in /tmp/token, read again every TOKEN_MS. Each request names a model of its own, by which its trace is
+// known. With NEW_CONNECTIONS each has a connection of its own, which the Service gives to any pod that it believes to be ready.
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 
@@ -50,7 +50,7 @@ function currentToken(): string {
   return token;
 }
 
-/** Resolves with why it failed. Nothing is sent again: a client of a gateway that is upgraded is to see no difference. */
+/** Resolves with the reason of a failure. Does not retry, because clients must not notice an upgrade of the gateway. */
 function send(id: string, delayMs: number, stream: boolean): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const body = JSON.stringify({ model: id, stream, messages: [{ role: 'user', content: 'hello there' }] });

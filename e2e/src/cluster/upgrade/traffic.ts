@@ -10,7 +10,7 @@ export interface TrafficReport extends LoadReport {
   readonly completed: number;
   readonly skipped: number;
   readonly longInFlight: number;
-  /** What gateway, network and processes add to the time that the provider takes. */
+  /** Time that gateway, network and processes add to that of the provider. */
   readonly addedMs: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly failed: {
     readonly count: number;
@@ -33,7 +33,7 @@ export interface TrafficOptions {
   readonly longStreams?: number;
 }
 
-/** Starts the provider that takes its time; resolves with its address. */
+/** Starts the slow provider; resolves with its address. */
 export async function startSlowProvider(kubectl: Kubectl): Promise<string> {
   const labels = { app: PROVIDER };
   const { configMap, pod } = await sourcePod({ name: PROVIDER, source: new URL('./slow-provider-process.ts', import.meta.url) });

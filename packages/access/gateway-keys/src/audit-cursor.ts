@@ -18,7 +18,7 @@ export function auditCursorOf({ at, number }: AuditPosition): string {
   return bytes.toString('base64url');
 }
 
-/** The position of a cursor; undefined when `auditCursorOf` did not make it. */
+/** The position of a cursor; undefined if it was not created by `auditCursorOf`. */
 export function readAuditCursor(cursor: string): AuditPosition | undefined {
   if (!AUDIT_CURSOR.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');

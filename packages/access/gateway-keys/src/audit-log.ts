@@ -27,9 +27,11 @@ export interface AuditLog {
   appendAudit(events: readonly AuditEvent[]): Promise<void>;
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<AuditEventPage>;
-  /** Advances the time by which events are removed, and keeps it; undefined where there is no store. */
+  /** Advances the time by which events are removed, and stores it; undefined without a store. */
   advanceRetention(): Promise<RetentionRun | undefined>;
-  /** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond a bound. Resolves with what it
-   *  removed; call again until that is nothing. Creates no store where there is none. */
+  /**
+   * Removes a batch of events before a time, and the oldest denials of each kind beyond a bound. Resolves with the removed rows; call
+   * again until there are none. Does not create a missing store.
+   */
   removeAuditBefore(at: number): Promise<Removed[]>;
 }

@@ -1,12 +1,14 @@
 import { auditCursorOf } from './audit-cursor.ts';
 import type { AuditEventPage, AuditFilters, AuditQuery, ListedAuditEvent } from './audit-event-page.ts';
 
-// What the statements on audit events have in common in SQLite and Postgres. Both have the same columns.
+// The common parts of statements on audit events in SQLite and Postgres, which have the same columns.
 
 export const REMOVED_AT_ONCE = 2_000;
 
-/** Each kind of denial has a bound of its own: denials of unknown callers must not displace those of known callers, nor these the denied
- *  changes of keys. */
+/**
+ * Each kind of denial has its own bound: denials of unknown callers must not displace those of known callers, and these must not
+ * displace denied changes of keys.
+ */
 export const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
 
 const CONDITIONS: { readonly [Name in keyof Required<AuditFilters> | 'org_id' | 'workspace_id']: string } = {

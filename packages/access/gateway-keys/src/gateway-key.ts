@@ -37,7 +37,7 @@ export const gatewayKeyPage = z
   .meta({ id: 'GatewayKeyPage', description: 'The active keys, oldest first.' });
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
 
-/** A token that was rotated away, until which time (milliseconds since the epoch) it is accepted all the same. */
+/** A replaced token, and until when it is still accepted (milliseconds since the epoch). */
 interface PreviousToken extends TokenHash {
   readonly until: number;
 }
@@ -61,7 +61,7 @@ export interface KeyRow extends TokenHash {
   readonly managed_resource: string | undefined;
   /** The next token of a key in rotation. It is accepted before it is published. */
   readonly next?: TokenHash | undefined;
-  /** The token before the last rotation. It is accepted for a while, because programs get the new one late. */
+  /** The token before the last rotation. It is accepted for a while, because programs receive the new one with a delay. */
   readonly previous?: PreviousToken | undefined;
   /** Higher than that of every earlier change of this key; unique in the store. */
   readonly revision: number;
@@ -90,7 +90,7 @@ export function identityOf({ id, org_id, workspace_id, role, permissions, plan }
   return { org_id, workspace_id, key_id: id, role, permissions: effectivePermissions(role, permissions), plan };
 }
 
-/** The scope of the key's exchanges, as traces carry it. */
+/** The scope of the key's exchanges in traces. */
 export function keyScope({ id, org_id, workspace_id, role }: KeyRow): ExchangeScope {
   return { org_id, workspace_id, gateway_key_id: id, role };
 }
@@ -101,7 +101,7 @@ export interface Identity {
   readonly workspace_id: string;
   readonly key_id: string;
   readonly role: string;
-  /** Those that the role implies and those granted to the key. */
+  /** Permissions implied by the role and granted to the key. */
   readonly permissions: ReadonlySet<Permission>;
   /** The plan whose per-key thresholds apply instead of the configured defaults. */
   readonly plan: string | undefined;

@@ -7,14 +7,16 @@ import { PERMISSIONS } from './permission.ts';
 // The fields of a new key, with the same rules for REST, the command line and the YAML file. An empty text counts as absent; absent
 // fields are generated or have a default. Spec: G8.1 to G8.9.
 
-/** Ids and names are visible everywhere; a token that was pasted into the wrong field must not be. */
+/** Ids and names are visible everywhere, so a token pasted into the wrong field must be rejected. */
 const isPlain = (text: string) => scrub(text).count === 0;
 const NO_CREDENTIAL = 'must not hold a credential';
 
 const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
 
-/** An id of a key, an organisation or a workspace. Every trace contains them, so they are plain and short. Clients resolve `.` and `..` in
- *  a path before they send it: a key of that name could not be revoked over REST. */
+/**
+ * An id of a key, an organisation or a workspace. Every trace contains them, so they are plain and short. Clients resolve `.` and `..`
+ * in a path before sending it, so a key of that name could not be revoked over REST.
+ */
 export const idText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
@@ -22,7 +24,7 @@ export const idText = z
   .refine(isPlain, NO_CREDENTIAL)
   .meta({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9\\-_.:]{0,128}$' });
 
-/** Actors of audit events that are no keys: events of a key with such an id, in any letter case, would look like theirs. */
+/** Actors of audit events that are not keys. Events of a key with such an id, in any letter case, would look like theirs. */
 const RESERVED_KEY_IDS = ['system', 'operator'];
 export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: these stand for who acts without a key';
 
@@ -36,7 +38,7 @@ export const roleText = z
   .refine(isPlain, NO_CREDENTIAL)
   .transform((role) => role.toLowerCase());
 
-/** What every store can hold. */
+/** Values that every store can store. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0');
 const NOT_STORABLE = 'must be well-formed Unicode without U+0000';
 export const nameText = boundedText(256).refine(isStorable, NOT_STORABLE).refine(isPlain, NO_CREDENTIAL);

@@ -18,17 +18,17 @@ function isDecided(column: NewKeyColumn): column is Decided {
   return !UNDECIDED.some((name) => name === column);
 }
 
-/** A row as the operator reads it, with any owner. */
+/** A row for the operator, with any owner. */
 export interface ManagedKey extends Omit<ManagedKeyFields, 'managed_resource'> {
   readonly id: string;
   readonly managed_resource: string | undefined;
-  /** Of the resource that owns it; none for keys that were made otherwise. */
+  /** The owning resource; undefined for keys created otherwise. */
   readonly owner_uid: string | undefined;
   readonly isRevoked: boolean;
   readonly token: TokenHash;
-  /** That of the pepper which hashed the token; undefined for hashes of versions that recorded none. */
+  /** Fingerprint of the pepper that hashed the token; undefined for hashes of versions that recorded none. */
   readonly pepper_fingerprint: string | undefined;
-  /** Accepted already, and published next. */
+  /** Already accepted, and published next. */
   readonly next: TokenHash | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ManagedKeyRevision {
   readonly isOwn: boolean;
 }
 
-/** Which row, and the resource that has to own it: rows of others are never changed. */
+/** The row, and the resource that must own it. Rows of other owners are never changed. */
 export interface OwnedKey {
   readonly id: string;
   readonly owner_uid: string;
@@ -49,7 +49,7 @@ export interface OwnedKey {
 /** The hashes of a token under every pepper, the newest first. */
 export type TokenOfKey = readonly [NewTokenHash, ...NewTokenHash[]];
 
-/** A row to be made for a resource. */
+/** A row to create for a resource. */
 export interface NewManagedKey {
   readonly key: OwnedKey;
   readonly fields: ManagedKeyFields;
@@ -59,30 +59,32 @@ export interface NewManagedKey {
 export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full' | 'pepper_mismatch';
 export type TokenOutcome = 'written' | 'token_taken' | 'not_owned' | 'pepper_mismatch';
 
-/** The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A token
- *  that any key has or had is taken for ever. Faults: `key_store_unavailable`, and those of the transactions. */
+/**
+ * The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A
+ * token that any key has or had is reserved forever. Faults: `key_store_unavailable`, and those of the transactions.
+ */
 export interface ManagedKeyRows {
   /** Also of a key that is revoked. */
   read(id: string): Promise<ManagedKey | undefined>;
   /** The rows that resources own and that are not revoked. Faults: also those of the transactions, although it writes nothing. */
   revisions(): Promise<readonly ManagedKeyRevision[]>;
-  /** Makes the row. Its id must never have been used; the same token again is no conflict when the row of this id is gone. */
+  /** Creates the row. Its id must never have been used. The same token is not a conflict if the row of this id was deleted. */
   register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome>;
   /** Registers each of up to some hundred keys, in one transaction; resolves with an outcome for each. */
   registerAll(keys: readonly NewManagedKey[]): Promise<readonly RegisterOutcome[]>;
   /** Whether the row is the resource's and not revoked. */
   update(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean>;
-  /** Makes a row the resource's that nothing owns, that is in this tenant and not revoked. */
+  /** Transfers an unowned row of this tenant that is not revoked to the resource. */
   adopt(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean>;
-  /** Accepts a token beside the present one. */
+  /** Accepts a token in addition to the present one. */
   stageToken(key: OwnedKey, token: TokenOfKey): Promise<TokenOutcome>;
-  /** Makes the staged token the key's; the old one is accepted for `graceMs` more, unless the key was revoked. */
+  /** Promotes the staged token to the key's token. The old one is accepted for another `graceMs`, unless the key was revoked. */
   promoteToken(key: OwnedKey, graceMs: number): Promise<boolean>;
   /** Stages and promotes a token at once. */
   replaceToken(key: OwnedKey, token: TokenOfKey, graceMs: number): Promise<TokenOutcome>;
-  /** Replaces the hash of the present token by the first of `to`; false when the row has another token by now. */
+  /** Replaces the hash of the present token by the first of `to`; false when the row now has another token. */
   moveToken(id: string, from: TokenHash, to: TokenOfKey): Promise<boolean>;
-  /** False when there was nothing of this resource to revoke. */
+  /** Returns false when the resource had nothing to revoke. */
   revoke(key: OwnedKey): Promise<boolean>;
   /** Ends the resource's ownership: the row can be changed over REST from now on. */
   release(key: OwnedKey): Promise<boolean>;

@@ -9,7 +9,7 @@ test.each([
   ['viewer', ['analytics:read']],
   ['robot', []],
   ['', []],
-])('%s implies %j, and grants add to it', (role, implied) => {
+])('%s implies %j, and grants are added', (role, implied) => {
   expect([...effectivePermissions(role, [])]).toEqual(implied);
   expect(effectivePermissions(role, ['keys:manage'])).toEqual(new Set([...implied, 'keys:manage']));
 });

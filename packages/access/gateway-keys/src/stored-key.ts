@@ -42,7 +42,7 @@ export function storedKeyOf(
     description: text('description'),
     created_by: text('created_by'),
     role: text('role') ?? '',
-    // A later version may store permissions that this one does not know.
+    // A later version may store permissions that are unknown here.
     permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
     plan: text('plan'),
     created_at: Number(row['created_at']),

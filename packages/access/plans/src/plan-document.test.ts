@@ -14,7 +14,7 @@ function faultOf(work: () => unknown): { code: string; message: string } {
 }
 
 describe('the document of plans', () => {
-  test('is read as it was written, with what was not given', () => {
+  test('is read as written, with defaults for missing fields', () => {
     const document = planDocument(7, { pro: { ...limits, gateway: { per_key: { requests_per_minute: 9 } } }, free: limits });
     expect(readPlanDocument(planDocumentText(document))).toEqual(document);
     expect(document.plans['pro']).toMatchObject({
@@ -24,7 +24,7 @@ describe('the document of plans', () => {
     expect(document.plans['free']?.gateway).toBeUndefined();
   });
 
-  test('has the same text and checksum for equal plans, whatever the order of their keys', () => {
+  test('has the same text and checksum for equal plans in any key order', () => {
     const turned = Object.fromEntries(Object.entries(limits).toReversed());
     const [a, b] = [planDocument(1, { pro: limits, free: limits }), planDocument(1, { free: turned, pro: turned })];
     expect(planDocumentText(a)).toBe(planDocumentText(b));
@@ -44,7 +44,7 @@ describe('the document of plans', () => {
     ['gateway', { per_keys: {} }, /plans\.pro\.gateway\.per_keys: unknown key; known keys: per_key, per_workspace/],
     ['gateway', { per_key: { requests_per_minute: '5' } }, /plans\.pro\.gateway\.per_key\.requests_per_minute: must be a/],
     ['store', {}, /plans\.pro\.store: unknown key/],
-  ])('names what is wrong: %s %j', (field, value, expected) => {
+  ])('names the fault: %s %j', (field, value, expected) => {
     const fault = faultOf(() => planDocument(1, { pro: { ...limits, [field]: value } }));
     expect(fault).toEqual({ code: 'invalid_plans', message: expect.stringMatching(expected) });
   });
@@ -64,7 +64,7 @@ describe('the document of plans', () => {
     expect(faultOf(() => readPlanDocument(text)).message).toMatch(expected);
   });
 
-  test('an edited text is recognised', () => {
+  test('an edited text is detected', () => {
     const text = planDocumentText(planDocument(3, { pro: limits })).replace('"rpm": 120', '"rpm": 1200');
     expect(faultOf(() => readPlanDocument(text)).message).toMatch(/plans were changed or are incomplete/);
   });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { planLimits, planName, type PlanLimits } from './plan-limits.ts';
 
-/** Plans in memory and in a ConfigMap, whose largest size is a MiB. */
+/** Plans in memory and in a ConfigMap, whose size limit is 1 MiB. */
 export const MAX_PLANS = 1_000;
 /** Faults that a message names; the others are counted. */
 const MAX_NAMED_FAULTS = 5;
@@ -13,7 +13,7 @@ const MAX_NAMED_FAULTS = 5;
 export interface PlanDocument {
   /** Higher than that of every earlier state of the plans. */
   readonly generation: number;
-  /** Of `plans`: the same in every process that has the same plans. */
+  /** Checksum of `plans`, equal in every process with the same plans. */
   readonly checksum: string;
   readonly plans: Readonly<Record<string, PlanLimits>>;
 }
@@ -38,7 +38,7 @@ export function planDocumentText({ generation, checksum, plans }: PlanDocument):
   return `${JSON.stringify({ generation, checksum, plans: sorted(plans) }, undefined, 2)}\n`;
 }
 
-/** The document that `planDocumentText` wrote. Faults: `invalid_plans`. */
+/** Parses the output of `planDocumentText`. Faults: `invalid_plans`. */
 export function readPlanDocument(text: string): PlanDocument {
   const { generation, checksum, plans } = checked(documentShape, parsed(text), []);
   const document = planDocument(generation, plans);
@@ -77,7 +77,7 @@ function checksumOf(plans: unknown): string {
     .digest('hex')}`;
 }
 
-/** The same value with the keys of every object in one order. */
+/** The same value with the keys of every object sorted. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

@@ -43,7 +43,7 @@ const change = <T>(work: (transaction: Transaction) => Promise<T>) => operator.t
 const upsert = (name: string, of = limits) => change((transaction) => upsertPlan(transaction, name, of));
 const remove = (name: string) => change((transaction) => deletePlan(transaction, name));
 
-test('rows that the operator writes are read by a gateway at their generation', async () => {
+test('a gateway reads rows of the operator at their generation', async () => {
   expect(await readPlanRows(gateway)).toEqual({ generation: 0, plans: {}, workspaces: [] });
   await upsert('pro', other);
   await upsert('free');
@@ -72,13 +72,13 @@ test('every change raises the generation, and an equal row does not', async () =
   expect(await generationAfter(() => remove('pro'))).toBe(5);
 });
 
-test('writers at once are read in the order of their generations', async () => {
+test('concurrent writes are read in the order of their generations', async () => {
   await Promise.all(Array.from({ length: 8 }, (_, at) => upsert(`plan-${at}`)));
   const { generation, plans } = await readPlanRows(gateway);
   expect([generation, Object.keys(plans).length]).toEqual([8, 8]);
 });
 
-test('a change is notified when it is committed, whoever makes it, and not when it is rolled back', async () => {
+test('a change by any process is notified when committed, and not when rolled back', async () => {
   let notified = 0;
   let isListening = false;
   const onMissed = () => (isListening = true);
@@ -111,7 +111,7 @@ test('a plan that a key or a workspace has is not deleted', async () => {
   expect((await readPlanRows(gateway)).plans).toEqual({});
 });
 
-test('the generation of an older copy is raised above one that was applied', async () => {
+test('the generation of an older copy is raised above the applied one', async () => {
   await upsert('pro');
   await change((transaction) => raisePlanGeneration(transaction, 41));
   expect(await readPlanGeneration(gateway)).toBe(42);

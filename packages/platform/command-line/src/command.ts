@@ -4,7 +4,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import { parseDuration } from '@vitrine/config/durations';
 import { scrub } from '@vitrine/privacy/scrub';
 
-/** Options of a command, in the order of its synopsis and help. `parseArgs` of node reads the first three fields. */
+/** Options of a command, in the order of its synopsis and help. Node's `parseArgs` reads the first three fields. */
 export type CommandOptions = Readonly<Record<string, CommandOption>>;
 
 interface CommandOption {
@@ -13,7 +13,7 @@ interface CommandOption {
   readonly multiple?: boolean;
   /** The values that the option accepts; any text when absent. */
   readonly choices?: readonly string[];
-  /** Its absence is a usage error. */
+  /** If true, a missing option is a usage error. */
   readonly required?: boolean;
   /** The placeholder of its value, such as `ID`. Of `text|json` the help explains the last. */
   readonly value?: string;
@@ -37,9 +37,9 @@ export interface CommandContext {
   readonly stderr: { write(text: string): void };
   /** Resolves with the name of the signal that asks the process to stop. */
   readonly untilSignal: () => Promise<string>;
-  /** Reports uncaught exceptions from now on, instead of ending the process. */
+  /** From now on reports uncaught exceptions instead of ending the process. */
   readonly handleUncaught: (report: (error: unknown) => void) => void;
-  /** Runs another program on the standard streams of this one; see `runChild`. */
+  /** Runs another program on the standard streams of this process; see `runChild`. */
   readonly runChild: (program: ChildProgram) => Promise<ChildExit>;
 }
 
@@ -53,10 +53,10 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   readonly argument?: string;
   /** The help below the options. */
   readonly help?: string;
-  /** Arguments of the program that begin with the command, or other lines for a shell. */
+  /** Program arguments starting with the command, or other shell lines. */
   readonly examples?: readonly string[];
   readonly options: O;
-  /** Whether the arguments behind `--` are passed to a child program unparsed. */
+  /** Whether the arguments after `--` are passed to a child program unparsed. */
   readonly runsChild?: boolean;
   /** Resolves to the exit code: 0, or 1 for a negative result. A fault ends the command with 1, `usageError` with 2. */
   run(input: CommandInput<O>, context: CommandContext): Promise<number>;
@@ -65,7 +65,7 @@ export interface Command<O extends CommandOptions = CommandOptions> {
 interface CommandInput<O extends CommandOptions> {
   readonly values: Values<O & typeof COMMON_OPTIONS>;
   readonly positionals: readonly string[];
-  /** The arguments behind `--` of a command with `runsChild`. */
+  /** The arguments after `--` of a command with `runsChild`. */
   readonly childArgs?: readonly string[] | undefined;
 }
 
@@ -77,7 +77,7 @@ export const COMMON_OPTIONS = {
 
 /** A program with its commands. */
 export interface CommandLine {
-  /** Shown in help and before errors; also the npm script that starts the program. */
+  /** Shown in help and before errors. Also the name of the npm script that starts the program. */
   readonly name: string;
   /** In the order of the help text. */
   readonly commands: readonly Command[];

@@ -36,7 +36,7 @@ const request = (path: string, at = baseUrl) =>
     shape: z.object({ key: z.string() }),
   });
 
-test('a response of the shape is returned, and headers are sent', async () => {
+test('a response of the expected schema is returned, and headers are sent', async () => {
   expect(await request('/good')).toEqual({ key: 'k' });
 });
 

@@ -9,14 +9,15 @@ export interface JsonRequest<S extends z.ZodType> {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** The shape of a successful response. */
+  /** The schema of a successful response. */
   readonly shape: S;
 }
 
-/** Responses of an admin API are small; a larger one is from something else. */
+/** Responses of an admin API are small. A larger one comes from another service. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
-/** Requests JSON from a running service. The headers may contain a key. Redirects are not followed, so it reaches this address only.
+/** Requests JSON from a running service. The headers may contain a key. Redirects are not followed, so only this address gets the
+ *  request.
  *  Faults: `service_unreachable`, `service_refused`. */
 export async function requestJson<S extends z.ZodType>(request: JsonRequest<S>): Promise<z.output<S>> {
   const { service, baseUrl, shape } = request;

@@ -79,7 +79,7 @@ describe('the version', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { version: '1.2.3' }]);
   });
 
-  test('is printed by --version alone: behind a command it is an unknown option of that command', async () => {
+  test('is printed by --version alone; after a command --version is an unknown option', async () => {
     expect(await run('keys', 'make', '--version')).toMatchObject({ code: 2, stdout: '' });
     const { code, stderr } = await run('version', '--format', 'xml');
     expect([code, stderr]).toEqual([2, expect.stringContaining('program: --format must be text or json; got "xml"\n')]);
@@ -118,7 +118,7 @@ describe('ambiguous options are rejected before the command runs', () => {
       ['around', {}, [], []],
     ],
     [['around'], ['around', {}, [], undefined]],
-  ])('%j passes the arguments behind -- on unparsed', async (args, call) => {
+  ])('%j passes the arguments after -- unparsed', async (args, call) => {
     expect(await run(...args)).toMatchObject({ code: 7, call });
   });
 
@@ -153,7 +153,7 @@ describe('help', () => {
     expect((await run('keys', 'end', '--help')).stdout).toMatch(/usage: program keys end ID[\s\S]*Example of keys end/);
   });
 
-  test('of a command is made of the table of its options', async () => {
+  test('of a command is generated from the table of its options', async () => {
     const make = command({
       name: 'keys make',
       summary: 'Makes a key.',

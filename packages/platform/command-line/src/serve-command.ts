@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '@vitrine/telemetry/logger';
 import { command, type Command, stringOption, FORMAT_OPTION, formatResult } from './command.ts';
 import { readFileSync } from 'node:fs';
 
-const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
+const AFTER_BUG = 'report it with this line: it is a bug, and the process continues';
 
 interface RunningService extends AsyncDisposable {
   readonly url: string;
@@ -13,9 +13,9 @@ interface RunningService extends AsyncDisposable {
 }
 
 interface ServiceCommand<C extends { readonly log: { readonly level: string } }> {
-  /** What the service is called in its log messages. */
+  /** The name of the service in its log messages. */
   readonly title: string;
-  /** Of its log lines. */
+  /** Name in its log lines. */
   readonly service: string;
   readonly summary: string;
   /** The help below that of the configuration. */

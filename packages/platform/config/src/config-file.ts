@@ -1,7 +1,7 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Which configuration file is read, and what named it. */
+/** Which configuration file is read, and the source of its name. */
 export interface ConfigLocation {
   /** Undefined when there is none. */
   readonly path: string | undefined;

@@ -32,6 +32,6 @@ test.each([
   '.5s',
   '9'.repeat(14) + 'h',
   'NaNs',
-])('%j is no duration', (text) => {
+])('%j is not a duration', (text) => {
   expect(parseDuration(text)).toBeUndefined();
 });

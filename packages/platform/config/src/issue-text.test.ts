@@ -43,7 +43,7 @@ test.each([
   [z.record(z.string().regex(/^a/, 'must begin with a'), z.int()), { b: 1 }, 'the name must begin with a'],
   [z.union([z.int(), z.boolean()]), 'b', 'has a form that is not allowed'],
   [z.custom(() => false), 'b', 'has a form that is not allowed'],
-  // A shape's own words stay.
+  // Texts of the schema are kept.
   [z.string().min(3, 'is too short for a name'), 'ab', 'is too short for a name'],
   [z.string().refine(() => false, 'is not to our taste'), 'ab', 'is not to our taste'],
 ])('%# %j: %s', (schema, value, text) => {

@@ -20,8 +20,10 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'must be a URL',
 };
 
-/** The rule that a validation issue breaks. As the `error` of `safeParse` it replaces zod's own texts, which name types instead of
- *  rules; texts of the schema stay. `unknown key` does not name the key: `issuePaths` does. */
+/**
+ * The rule that a validation issue breaks. As the `error` of `safeParse` it replaces zod's own texts, which name types instead of rules.
+ * Texts of the schema are kept. `unknown key` does not name the key, because `issuePaths` does.
+ */
 export const issueText = (issue: Issue): string => {
   switch (issue.code) {
     case 'invalid_type':
@@ -42,7 +44,7 @@ export const issueText = (issue: Issue): string => {
     case 'invalid_key':
       return `the name ${issue.issues[0]?.message ?? 'is not allowed'}`;
     case 'invalid_union':
-      // Its options are the known values of a discriminator.
+      // The options are the known values of a discriminator.
       return Array.isArray(issue['options']) ? choiceText(issue['options']) : NOT_ALLOWED;
     case 'invalid_element':
     case 'custom':
@@ -51,7 +53,7 @@ export const issueText = (issue: Issue): string => {
   }
 };
 
-/** The path of an issue; of unknown keys one path each. */
+/** The path of an issue, or one path for each unknown key. */
 export function issuePaths(issue: z.core.$ZodIssue): readonly PropertyKey[][] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [[...issue.path]];
 }

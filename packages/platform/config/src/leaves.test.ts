@@ -21,7 +21,7 @@ const read = (env: Record<string, string>, text = '') =>
 const leaves = (of: z.ZodType) => leavesOf(of).map(({ path, type }) => `${path.join('.')} ${type}`);
 
 describe('the variables of a discriminated union', () => {
-  test('are those of all variants, the common ones once', () => {
+  test('are those of all variants, with common ones once', () => {
     expect(leaves(schema)).toEqual([
       'store.driver string',
       'store.path string',
@@ -42,7 +42,7 @@ describe('the variables of a discriminated union', () => {
     });
   });
 
-  test('of another variant are unknown keys, and an unknown variant is named with those that exist', () => {
+  test('of another variant are unknown keys, and an unknown variant is reported with the existing ones', () => {
     expect(() => read({ SVC_STORE_DRIVER: 'sqlite', SVC_STORE_URL: 'x' })).toThrow(
       '  store.url (SVC_STORE_URL): unknown key; known keys: driver, path',
     );
@@ -51,7 +51,7 @@ describe('the variables of a discriminated union', () => {
     );
   });
 
-  test('leave the valid parts of the variant for rules', () => {
+  test('keep the valid parts of the variant for rules', () => {
     const env = { SVC_STORE_DRIVER: 'postgres', SVC_STORE_POOL_MAX: '0', SVC_PORT: '1' };
     const { parts, faults } = inspectConfig(schema, { env, prefix: 'SVC_' });
     expect(faults.map(({ path }) => path)).toEqual(['store.url', 'store.pool.max']);

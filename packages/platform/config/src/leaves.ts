@@ -13,7 +13,8 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** Every leaf of an object schema, in the schema's order; of a union, those of all variants. Read from its JSON Schema, so that the
+/** Every leaf of an object schema, in the schema's order, including those of all variants of a union. Read from its JSON Schema, so that
+ *  the
  *  variables cannot differ from the schema. */
 export function leavesOf(schema: z.ZodType): readonly Leaf[] {
   return walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
@@ -25,7 +26,7 @@ function walk(node: Node, path: readonly string[]): Leaf[] {
   if (node.properties !== undefined)
     return Object.entries(node.properties).flatMap(([key, inner]) => walk(inner, [...path, key]));
   const type = node.type;
-  // The keys of a mapping without properties are the user's own: it has no variables.
+  // A mapping without properties has user-defined keys and therefore no variables.
   if (type === 'object' || type === 'null') return [];
   const isLeaf = type === 'number' || type === 'integer' || type === 'boolean' || type === 'array';
   return [{ path, type: isLeaf ? type : 'string' }];

@@ -1,7 +1,7 @@
 /** With more edits, a suggestion would be a guess. */
 const MAX_DISTANCE = 3;
 
-/** The known name that a mistyped one most likely stands for; undefined when none is near. */
+/** The known name closest to a mistyped one; undefined when none is close. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .filter((one) => Math.abs(one.length - name.length) <= MAX_DISTANCE)

@@ -14,7 +14,7 @@ const schema = z
   })
   .refine(() => false, 'is refused as a whole');
 
-test('valid parts are kept in their places', () => {
+test('valid parts keep their position', () => {
   expect(
     partialValue(schema, {
       port: 'x',
@@ -38,7 +38,7 @@ test('defaults apply to missing parts', () => {
   expect(partialValue(schema, 'nonsense')).toBeUndefined();
 });
 
-test('a valid input is returned whole', () => {
+test('a valid input is returned completely', () => {
   const accepting = z.strictObject(schema.shape);
   const input = fc.record(
     {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Secret } from './secret.ts';
 import { isTree } from './tree.ts';
 
-/** A value of which any part may be missing. A secret is whole or missing. */
+/** A value with any parts missing. A secret is either complete or missing. */
 export type DeepPartial<T> = T extends Secret
   ? T
   : T extends readonly (infer Item)[]

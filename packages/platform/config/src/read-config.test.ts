@@ -57,7 +57,7 @@ describe('readConfig', () => {
     expect(refusal('', { SVC_DETECTORS: 'email, fax' })).toMatch(/detectors\.1 \(SVC_DETECTORS\): /);
   });
 
-  test('a mapping that is missing is reported by the keys that it needs, with their variables', () => {
+  test('a missing mapping is reported by its required keys, with their variables', () => {
     const needs = z.strictObject({
       storage: z.strictObject({ dsn: z.string(), tls: z.strictObject({ ca: z.string() }), size: z.int().default(1) }),
       log: z.strictObject({ level: z.string().default('info') }),
@@ -74,7 +74,7 @@ describe('readConfig', () => {
       '  storage.dsn (SVC_STORAGE_DSN): is required, and must be a string',
       '  storage.tls.ca (SVC_STORAGE_TLS_CA): is required, and must be a string',
     ]);
-    // Nothing in it is required, but the mapping itself is.
+    // The mapping is required, but none of its keys are.
     expect(said({ SVC_STORAGE_DSN: 'x', SVC_STORAGE_TLS_CA: 'x' })).toContain('log: is required, and must be an object');
   });
 
@@ -96,7 +96,7 @@ describe('readConfig', () => {
     expect(refusal('', { SVC_TRACING_CAPTURE_BODIES: '1' })).toMatch(/SVC_TRACING_CAPTURE_BODIES/);
   });
 
-  describe('variables with names of their own', () => {
+  describe('variables with custom names', () => {
     const named = [
       { name: 'PORT', wins: false, expects: 'a port', sets: (text: string) => ({ 'server.port': text }) },
       { name: 'SVC_HOST', wins: true, expects: 'a host', sets: (text: string) => ({ 'server.host': text }) },
@@ -109,13 +109,13 @@ describe('readConfig', () => {
     ];
     const readNamed = (env: Record<string, string>) => readConfig(schema, { env, prefix: 'SVC_', named }).server;
 
-    test('win over YAML and over earlier ones, and over the variable of the path only when declared so', () => {
+    test('win over YAML and over earlier ones, and over the variable of the path only if declared so', () => {
       expect(readNamed({ PORT: ' 9 ' })).toEqual({ host: '0.0.0.0', port: 9 });
       expect(readNamed({ PORT: '9', SVC_SERVER_PORT: '8', SVC_SERVER_HOST: 'a', SVC_HOST: 'b' })).toEqual({ host: 'b', port: 8 });
       expect(readNamed({ PORT: '9', WHERE: 'here' })).toEqual({ host: 'here', port: 7 });
     });
 
-    test('are named in the faults of the keys that they set, and when their text is invalid', () => {
+    test('are named in faults of their keys, also when their text is invalid', () => {
       const said = () => readNamed({ PORT: '0', WHERE: 'nowhere', SVC_HOTS: 'x' });
       expect(said).toThrow(/server\.port \(PORT\): /);
       expect(said).toThrow(/WHERE: must be here or there/);
@@ -142,7 +142,7 @@ describe('rules between parts', () => {
   });
 });
 
-test('variables of other programs set nothing and are not reported; a typo of one is', () => {
+test('variables of other programs are ignored, but typos of them are reported', () => {
   const foreign = ['SVC_TOKEN_OF_OTHERS'];
   const source = (name: string) => ({ env: { [name]: 'x' }, prefix: 'SVC_', foreign });
   expect(readConfig(schema, source('SVC_TOKEN_OF_OTHERS'))).toEqual(readConfig(schema, { env: {}, prefix: 'SVC_' }));

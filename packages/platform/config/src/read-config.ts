@@ -15,17 +15,17 @@ export interface ConfigSource {
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly yaml?: { readonly path: string; readonly text: string } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Such as `SVC_`: a variable is the prefix and the key's path in capitals joined by `_`. */
+  /** Such as `SVC_`. A variable consists of the prefix and the key's path in capitals, joined by `_`. */
   readonly prefix: string;
   /** Variables that do not follow that rule. When two set the same key, the later in this list wins. */
   readonly named?: readonly NamedVariable[];
-  /** Extends the error of an unknown key, for example with its new name. */
+  /** Adds to the error of an unknown key, for example its new name. */
   readonly hintOf?: (path: string) => string | undefined;
-  /** Variables with the prefix that other programs read: they set nothing here and are not reported as unknown. */
+  /** Variables with the prefix that other programs read. They set nothing here and are not reported as unknown. */
   readonly foreign?: readonly string[];
 }
 
-/** A variable with a name of its own, such as `OTEL_SERVICE_NAME`. */
+/** A variable with a custom name, such as `OTEL_SERVICE_NAME`. */
 export interface NamedVariable {
   readonly name: string;
   /** Whether it wins over the variable that is named after the key. */
@@ -36,8 +36,10 @@ export interface NamedVariable {
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
-/** A rule between parts of a configuration. It receives all valid parts, so that it is checked, and its faults are reported with the
- *  others, although another part is invalid. */
+/**
+ * A rule between parts of a configuration. It receives all valid parts, so that it is checked and its faults are reported even if
+ * another part is invalid.
+ */
 type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
 
 /** A configuration with all of its faults. */
@@ -65,7 +67,7 @@ export function readConfig<S extends z.ZodType>(
   return config;
 }
 
-/** The same with all faults, instead of a thrown one. */
+/** The same, but returns all faults instead of throwing one. */
 export function inspectConfig<S extends z.ZodType>(
   schema: S,
   source: ConfigSource,
@@ -84,7 +86,7 @@ export function inspectConfig<S extends z.ZodType>(
   const parts = (parsed.success ? parsed.data : partialValue(schema, tree)) as DeepPartial<z.output<S>>;
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, tree, source)));
   faults.push(...rules.flatMap((rule) => rule(parts)));
-  // An item of a list has the variable of the list; no variable sets a list of mappings.
+  // A list item has the variable of its list. No variable sets a list of mappings.
   const variableOf = (path: string) =>
     variables.get(path) ??
     (typeof valueAt(tree, path.split('.')) === 'object' ? undefined : variables.get(path.replace(/\.\d+$/, '')));
@@ -96,7 +98,9 @@ export function inspectConfig<S extends z.ZodType>(
   };
 }
 
-/** Parses a copy in which mappings that are missing are empty when that shows what is required in them: their keys have variables, they have none. */
+/**
+ * Parses a copy in which missing mappings are empty, if that reveals their required keys. The keys have variables, the mappings do not.
+ */
 function parseTree<S extends z.ZodType>(schema: S, tree: Tree): z.ZodSafeParseResult<z.output<S>> {
   // Compiling the schema takes 8 ms of CPU, and it is used once.
   const parsed = schema.safeParse(tree, { error: issueText, jitless: true });

@@ -1,7 +1,7 @@
 import type { PepperIdentity } from './pepper-identity.ts';
 import { pepperProblem, type StoredPeppers } from './pepper-problem.ts';
 
-/** What a pepper is to this process: the one of new hashes, one that is accepted, or why its hashes cannot be verified. */
+/** The role of a pepper in this process: it creates new hashes, it is accepted, or its hashes cannot be verified for a reason. */
 type PepperState = 'current' | 'accepted' | 'missing' | 'different';
 
 export interface ListedPepper {

@@ -1,7 +1,7 @@
 import type { PepperIdentity } from './pepper-identity.ts';
 import { pepperProblem, pepperProblemText, type PepperProblem, type StoredPeppers } from './pepper-problem.ts';
 
-/** How often a store is asked by a process that does not follow its changes. */
+/** How often a process queries a store whose changes it does not follow. */
 const CHECK_INTERVAL_MS = 30_000;
 const AT = 'docs/failure-modes.md#pepper_mismatch';
 
@@ -27,7 +27,7 @@ export class PepperCheck implements Disposable {
     this.#options = options;
   }
 
-  /** Why some stored tokens cannot be verified; undefined when all can, or nothing has been compared yet. */
+  /** Why some stored tokens cannot be verified; undefined when all can, or before the first comparison. */
   get problem(): PepperProblem | undefined {
     return this.#problem;
   }
@@ -52,7 +52,7 @@ export class PepperCheck implements Disposable {
     if (problem?.kind !== last?.kind || problem?.pepper_version !== last?.pepper_version) this.#log(problem);
   }
 
-  /** Checks now and in intervals, until it is disposed. The store's other readers report that it is unavailable. */
+  /** Checks now and at intervals, until disposed. An unavailable store is reported by its other readers. */
   start(): void {
     const run = () => void this.check().catch(() => {});
     this.#timer = setInterval(run, CHECK_INTERVAL_MS);

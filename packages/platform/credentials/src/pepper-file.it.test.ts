@@ -28,7 +28,7 @@ test('is created once, readable by its owner only, and stays the same', async ()
   expect(readdirSync(folder.path)).toEqual(['gateway-keys.pepper']);
 });
 
-test('a disk that is full leaves no other file, and what a kill left is removed a minute later', async () => {
+test('a full disk leaves no temporary file, and leftovers of a killed process are removed a minute later', async () => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   const module = new URL('./pepper-file.ts', import.meta.url).href;
@@ -36,7 +36,7 @@ test('a disk that is full leaves no other file, and what a kill left is removed 
 import { randomBytes } from 'node:crypto';
     const { openPepperFile } = await import(${JSON.stringify(module)});
     openPepperFile(${JSON.stringify(path)}, randomBytes, Date.now());`;
-  // Files of more than no bytes fail as on a full disk, because the signal that says so is ignored.
+  // Writing any byte fails as on a full disk, because the file size limit is 0 and its signal is ignored.
   const limited = `trap '' XFSZ; ulimit -f 0; exec "$0" --no-warnings --input-type=module --eval "$1"`;
   const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, open], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([1, expect.stringContaining('EFBIG')]);
@@ -55,7 +55,7 @@ import { randomBytes } from 'node:crypto';
   expect(readdirSync(folder.path).toSorted()).toEqual(['gateway-keys.pepper', ...names.slice(1)]);
 });
 
-test('a pepper that can be read is used, whatever cannot be removed beside it', async () => {
+test('a readable pepper is used even if leftover files cannot be removed', async () => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   const [made] = openPepperFile(path, randomBytes, Date.now());
@@ -69,7 +69,7 @@ test('a pepper that can be read is used, whatever cannot be removed beside it', 
   chmodSync(folder.path, 0o700);
 });
 
-test('peppers may have commas between them, as in the variable that a Secret is mounted as', async () => {
+test('peppers may be separated by commas, as in a variable set from a Secret', async () => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   writeFileSync(path, `2:${'b'.repeat(32)},1:${'a'.repeat(32)}\n`);
@@ -86,7 +86,7 @@ test('a pepper on a new first line is for new hashes, and the old one stays', as
 test.each([
   ['an empty file', ''],
   ['another file', 'these are my notes'],
-])('%s is a fault that names the file and the line, and not the content', async (_, text) => {
+])('%s is a fault that names the file and the line, but not the content', async (_, text) => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   writeFileSync(path, text);

@@ -39,10 +39,10 @@ function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: nu
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
-  // Written to another name and then linked: no process reads half a file, and of two that create it at once one wins.
+  // Written under another name and then linked, so that no process reads a partial file, and one of two concurrent creators wins.
   const aside = `${path}.${random(ASIDE_BYTES).toString('hex')}`;
   try {
-    // Keys survive a power cut, so their pepper must too.
+    // Keys survive a power failure, so their pepper must too.
     writeFileSync(aside, `${createPepperText(random, nowMs)}\n`, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(aside, path);
   } catch (error) {
@@ -53,8 +53,10 @@ function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: nu
   return readFileSync(path, 'utf8');
 }
 
-/** Removes files of processes that were killed while they wrote one; younger ones may be those of a process that writes now. A folder that may not be
- *  listed or written, such as a mounted Secret's, stays as it is: the pepper in it can be read. */
+/**
+ * Removes files of processes that were killed while writing one. Younger files may belong to a running process. A folder that cannot be
+ * listed or written, such as a mounted Secret, is left unchanged, because its pepper can still be read.
+ */
 function removeLeftOver(path: string, nowMs: number): void {
   const [folder, name] = [dirname(path), basename(path)];
   try {
@@ -63,7 +65,7 @@ function removeLeftOver(path: string, nowMs: number): void {
       if (nowMs - statSync(join(folder, other)).mtimeMs > WRITTEN_WITHIN_MS) rmSync(join(folder, other));
     }
   } catch {
-    // Not to be removed, or removed by another process.
+    // It cannot be removed, or another process has removed it.
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 
-/** Which pepper a version names. */
+/** Identifies a pepper by version and fingerprint. */
 export interface PepperIdentity {
   readonly pepper_version: number;
   /** 16 hexadecimal digits. */
@@ -11,7 +11,7 @@ export interface PepperIdentity {
 const LABEL = 'fingerprint of a pepper';
 const FINGERPRINT_LENGTH = 16;
 
-/** Differs between two peppers, and reveals neither the pepper nor whether a token is valid. */
+/** Differs between peppers, and reveals neither the pepper nor whether a token is valid. */
 export function pepperFingerprint(pepper: KeyObject): string {
   return createHmac('sha256', pepper).update(LABEL).digest('hex').slice(0, FINGERPRINT_LENGTH);
 }

@@ -3,7 +3,7 @@ import type { PepperIdentity } from './pepper-identity.ts';
 /** The peppers of the hashes in a store. */
 export interface StoredPeppers {
   readonly recorded: readonly PepperIdentity[];
-  /** By version, how many hashes of tokens that are still accepted. */
+  /** Number of hashes of accepted tokens, by version. */
   readonly used: readonly PepperUse[];
 }
 
@@ -12,7 +12,10 @@ export interface PepperUse {
   readonly hashes: number;
 }
 
-/** Why some stored tokens cannot be verified: the pepper of a version is not configured, or has another secret than the one that hashed them. */
+/**
+ * Why some stored tokens cannot be verified: the pepper of a version is not configured, or its secret differs from the one that hashed
+ * them.
+ */
 export interface PepperProblem {
   readonly kind: 'missing' | 'different';
   readonly pepper_version: number;
@@ -20,7 +23,10 @@ export interface PepperProblem {
   readonly hashes: number;
 }
 
-/** The first problem of a process with these peppers; a different secret comes first, because new hashes under it would make things worse. */
+/**
+ * The first problem of a process with these peppers. A different secret comes first, because new hashes under it would make the problem
+ * worse.
+ */
 export function pepperProblem(
   configured: readonly PepperIdentity[],
   { recorded, used }: StoredPeppers,

@@ -14,7 +14,7 @@ const FORM = new RegExp(`^(\\d{1,10}):([\\x21-\\x2b\\x2d-\\x7e]{${MIN_SECRET_LEN
 /** The rule of `readPepper`, for messages. */
 export const PEPPER_FORM = `must be VERSION:SECRET, a number up to ${MAX_VERSION} and at least ${MIN_SECRET_LENGTH} visible characters without a comma`;
 
-/** Reads `VERSION:SECRET`, the form that fits into YAML, an environment variable and a file. */
+/** Reads `VERSION:SECRET`, a form that is valid in YAML, an environment variable and a file. */
 export function readPepper(text: string): Pepper | undefined {
   const [, version, secret] = FORM.exec(text) ?? [];
   if (secret === undefined || Number(version) > MAX_VERSION) return undefined;

@@ -20,13 +20,13 @@ describe('the fingerprint of a pepper', () => {
   const [same] = identitiesOf(pepper(2, '1'));
   const [other] = identitiesOf(pepper(1, 'x'));
 
-  test('is that of the secret, whatever its version', () => {
+  test('depends on the secret, not on the version', () => {
     expect(one?.pepper_fingerprint).toMatch(/^[0-9a-f]{16}$/);
     expect(same?.pepper_fingerprint).toBe(one?.pepper_fingerprint);
     expect(other?.pepper_fingerprint).not.toBe(one?.pepper_fingerprint);
   });
 
-  test('is the hash of no token, and does not contain the secret', () => {
+  test('is never the hash of a token and does not contain the secret', () => {
     const text = 'fingerprint of a pepper';
     expect(text).not.toMatch(CHOSEN_TOKEN);
     const mac = createHmac('sha256', '1'.repeat(32)).update(text).digest('hex');
@@ -62,7 +62,7 @@ describe('peppers and stored hashes', () => {
     expect(pepperProblem(configured, of)).toEqual(problem);
   });
 
-  test('are listed by version with what each is, and how many tokens need it', () => {
+  test('are listed by version with their state and the number of their tokens', () => {
     const configured = identitiesOf(pepper(3), pepper(2), pepper(1, 'x'));
     const of = stored([...both, ...identitiesOf(pepper(3))], { 0: 4, 1: 3, 2: 1 });
     expect(listedPeppers(configured, of)).toEqual([
@@ -74,7 +74,7 @@ describe('peppers and stored hashes', () => {
   });
 });
 
-test('a check logs class, cause, version and next step once, and when it is over; no secret', async () => {
+test('a check logs class, cause, version and next step once, and the recovery; no secret', async () => {
   const lines: string[] = [];
   const log = (fields: object, message: string) => void lines.push(JSON.stringify({ message, ...fields }));
   let now = stored([], { 1: 2 });

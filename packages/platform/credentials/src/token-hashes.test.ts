@@ -21,7 +21,7 @@ describe('a token', () => {
     `${'x'.repeat(30)}\n`,
     'ü'.repeat(30),
     '',
-  ])('%j is no valid token', (token) => expect(token).not.toMatch(CHOSEN_TOKEN));
+  ])('%j is not a valid token', (token) => expect(token).not.toMatch(CHOSEN_TOKEN));
 });
 
 describe('TokenHashes', () => {

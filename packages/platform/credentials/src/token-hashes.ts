@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { pepperFingerprint, type PepperIdentity } from './pepper-identity.ts';
 import type { Pepper } from './pepper.ts';
 
-/** What is stored of a token: its HMAC-SHA-256 and the version of the pepper that keyed it. */
+/** The stored form of a token: its HMAC-SHA-256 and the version of its pepper. */
 export interface TokenHash {
   readonly pepper_version: number;
   readonly token_mac: Uint8Array;
@@ -12,8 +12,11 @@ export interface TokenHash {
 /** A hash to store, with the identity of its pepper. */
 export type NewTokenHash = TokenHash & PepperIdentity;
 
-/** Hashes tokens with peppers; the first pepper is used for new tokens. HMAC and not a slow hash: tokens are long, and a password hash would block
- *  the event loop for 14 ms per check. Keyed, so that a stolen table cannot be tested against candidates. Spec: G8.18. */
+/**
+ * Hashes tokens with peppers; the first pepper is used for new tokens. Uses HMAC and not a slow hash, because tokens are long, and a
+ * password hash would block the event loop for 14 ms per check. Keyed, so that candidates cannot be tested against a stolen table.
+ * Spec: G8.18.
+ */
 export class TokenHashes {
   readonly #keys: readonly (PepperIdentity & { readonly key: KeyObject })[];
 
@@ -25,12 +28,12 @@ export class TokenHashes {
     });
   }
 
-  /** Of the peppers, that of new hashes first. */
+  /** Identities of the peppers, the one of new hashes first. */
   get identities(): PepperIdentity[] {
     return this.#keys.map(({ pepper_version, pepper_fingerprint }) => ({ pepper_version, pepper_fingerprint }));
   }
 
-  /** Whether there is a pepper of this version, and it is the one with this fingerprint, where that is known. */
+  /** Whether there is a pepper of this version, with this fingerprint if one is given. */
   has(version: number, fingerprint: string | undefined): boolean {
     const own = this.#keys.find(({ pepper_version }) => pepper_version === version)?.pepper_fingerprint;
     return own !== undefined && (fingerprint === undefined || own === fingerprint);
@@ -48,8 +51,10 @@ export class TokenHashes {
     return this.#keys.map(({ key, ...identity }) => ({ ...identity, token_mac: Buffer.from(macOf(key, token), 'latin1') }));
   }
 
-  /** Calls `find` with the token's hashes as latin-1 text, newest pepper first, until it finds something. Usually that is one hash, and
-   *  a hash takes 2 µs. */
+  /**
+   * Calls `find` with the token's hashes as latin-1 text, newest pepper first, until it finds something. Usually that takes one hash (2
+   * µs).
+   */
   find<T>(token: string, find: (mac: string) => T | undefined): T | undefined {
     for (const { key } of this.#keys) {
       const found = find(macOf(key, token));

@@ -21,7 +21,7 @@ test.each([
   expect(errorChain(error).split('\n')).toEqual(lines);
 });
 
-test('a circle of causes ends, and so does a long chain', () => {
+test('circular and long chains of causes are cut', () => {
   const circle = new Error('a');
   circle.cause = new Error('b', { cause: circle });
   expect(errorChain(circle)).toBe('Error: a\n  Error: b');

@@ -1,10 +1,10 @@
 import { messageOf } from './fault.ts';
 
 const MAX_LINES = 20;
-/** Where errors keep others: causes, what a failed disposal hid, and what failed together. */
+/** Properties in which errors reference other errors: causes, suppressed errors, and aggregates. */
 const LINKS = ['cause', 'error', 'suppressed', 'errors'] as const;
 
-/** An error and everything that led to it, one line each, the cause of a line below it; at most 20 lines. */
+/** An error and its causes, one line each, with each cause below its effect; at most 20 lines. */
 export function errorChain(error: unknown): string {
   const seen = new Set<unknown>();
   const lines: string[] = [];

@@ -27,7 +27,7 @@ export function codeOf(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
-/** Whether `error` is a Fault, whichever copy of the class made it. */
+/** Whether `error` is a Fault, of any copy of the class. */
 export function isFault(error: unknown): error is Fault {
   return typeof error === 'object' && error !== null && 'say' in error && typeof error.say === 'string' && codeOf(error) !== '';
 }

@@ -71,14 +71,14 @@ describe('the log of a response', () => {
     ['verification_unavailable', 503],
     ['no_access', 401],
     ['thing_exists', 409],
-  ])('%s is expected: nothing', async (code, status) => {
+  ])('%s is expected and not logged', async (code, status) => {
     expect(await responseTo(new Fault(code, { say: 'no' }))).toEqual({ status, body: { error: 'no' }, log: [] });
   });
 
   test.each([
     ['store_unavailable', 503],
     ['unknown_code', 500],
-  ])('%s is a failure: what broke, why, and what to do', async (code, expected) => {
+  ])('%s is logged as a failure with class, cause and next step', async (code, expected) => {
     const cause = new Fault('worker_failed', { say: 'database is locked' });
     const { status, log } = await responseTo(new Fault(code, { say: 'no response', cause }));
     expect(status).toBe(expected);
@@ -96,7 +96,7 @@ describe('the log of a response', () => {
     ]);
   });
 
-  test('a bug is a failure, whose text stays here', async () => {
+  test('a bug is a failure whose text is not sent', async () => {
     const { status, body, log } = await responseTo(new TypeError('no function'));
     expect([status, body]).toEqual([500, { error: 'internal server error' }]);
     expect(log).toMatchObject([{ level: 'error', err: { message: 'no function', stack: expect.any(String) }, code: '' }]);

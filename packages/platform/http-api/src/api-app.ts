@@ -15,7 +15,7 @@ export interface ApiAppOptions<Identity, Permission extends string> {
   readonly faults?: FaultStatuses;
   /** Request headers that pages of other origins may send beside `Content-Type`. */
   readonly allowedHeaders?: readonly string[];
-  /** Returns who sent a request; throws a fault unless they hold the permission. */
+  /** Returns the sender of a request. Throws a fault without the permission. */
   readonly authorize: (request: Request, permission: Permission, correlationId: string) => Identity | undefined;
   readonly rawRoutes?: readonly RawRoute<Permission>[] | undefined;
 }
@@ -27,13 +27,12 @@ export interface RawRoute<Permission extends string = never> {
   readonly respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-/** Of a service without fault codes of its own. */
+/** Statuses of a service without its own fault codes. */
 const NO_FAULTS: FaultStatuses = { statuses: {}, expected: [] };
 
 export type ApiApp = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An express application that sends no headers of its own and matches paths as they are written: `/api/traces/` is another one than
- *  `/api/traces`. */
+/** An express application without default headers and with exact paths: `/api/traces/` differs from `/api/traces`. */
 export function createExpressApp(parseQuery: false | typeof parseSearch): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -45,7 +44,7 @@ export function createExpressApp(parseQuery: false | typeof parseSearch): Expres
 }
 
 /** An express application for the routes below `/` and `/api`, and for their OpenAPI document. Every path responds to OPTIONS with 204, to other
- *  methods with 405 and `Allow`; a query parameter that an operation does not have is rejected; errors are always JSON. */
+ *  methods with 405 and `Allow`; unknown query parameters are rejected; errors are always JSON. */
 export function createApiApp<Identity = unknown, Permission extends string = never>(
   routes: readonly Route<Identity, Permission>[],
   options: ApiAppOptions<Identity, Permission>,
@@ -61,7 +60,7 @@ export function createApiApp<Identity = unknown, Permission extends string = nev
   });
   for (const route of [...routes, openapiRoute(routes, options.description)]) app.all(route.path, serveRoute(route, options));
   for (const route of options.rawRoutes ?? []) app.all(route.path, serveRawRoute(route, options));
-  // Preflight requests succeed for every path below /api, also for those that do not exist.
+  // Preflight requests succeed for every path below /api, even if it does not exist.
   app.options('/api/{*path}', (_request, response) => void response.status(204).end());
   app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
   app.use((error: unknown, request: Request, response: Response, next: (error: unknown) => void) => {

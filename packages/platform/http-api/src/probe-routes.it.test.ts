@@ -30,7 +30,7 @@ async function probe(path: string, method = 'GET'): Promise<[status: number, bod
   return [response.status, text === '' ? '' : JSON.parse(text)];
 }
 
-test('a process is ready while no condition holds, and names each that does', async () => {
+test('a process is ready without conditions, and lists the active ones', async () => {
   expect(await probe('/readyz')).toEqual([200, { status: 'ready' }]);
   isLoading = true;
   expect(await probe('/readyz')).toEqual([503, { status: 'not_ready', reasons: ['keys_not_loaded'] }]);
@@ -39,14 +39,14 @@ test('a process is ready while no condition holds, and names each that does', as
   expect(await probe('/livez')).toEqual([200, { status: 'live' }]);
 });
 
-test('a process that makes no progress is not live, and is as ready as before', async () => {
+test('a process without progress is not live, and its readiness does not change', async () => {
   expect(await probe('/livez')).toEqual([200, { status: 'live' }]);
   stalls = ['due jobs: no progress for 121 s'];
   expect(await probe('/livez')).toEqual([503, { status: 'not_live', reasons: stalls }]);
   expect(await probe('/readyz')).toEqual([200, { status: 'ready' }]);
 });
 
-test('probes respond to HEAD without a body, and to nothing else', async () => {
+test('probes respond to HEAD without a body, and reject other methods', async () => {
   expect(await probe('/livez', 'HEAD')).toEqual([200, '']);
   expect(await probe('/readyz', 'POST')).toEqual([405, { error: 'method not allowed' }]);
 });

@@ -6,18 +6,20 @@ import { publicScrape } from './serve-scrape.ts';
 import { serveApi, type ApiServer } from './server/api-server.ts';
 import { serviceRoutes, type ServiceState } from './service-routes.ts';
 
-/** Why a process should get no requests now. Every condition is known to the process itself: a readiness that asked another server would make all
- *  replicas unready at once when that server is away. */
+/**
+ * Why a process should get no requests now. Every condition is local to the process. A readiness check that called another server would
+ * make all replicas unready at once when that server is unavailable.
+ */
 export class Readiness<Condition extends string = never> {
   readonly #conditions: Readonly<Record<Condition, () => boolean>>;
   #isShuttingDown = false;
 
-  /** `conditions`: each keeps the process from being ready while it holds. */
+  /** `conditions`: the process is not ready while any of them is true. */
   constructor(conditions: Readonly<Record<Condition, () => boolean>>) {
     this.#conditions = conditions;
   }
 
-  /** The conditions that hold; none when the process is ready. */
+  /** The active conditions; none when the process is ready. */
   get reasons(): readonly (Condition | 'shutting_down')[] {
     const names = Object.keys(this.#conditions) as Condition[];
     const holding = names.filter((name) => this.#conditions[name]());
@@ -32,12 +34,14 @@ export class Readiness<Condition extends string = never> {
 
 export interface Probes {
   readonly readiness: Pick<Readiness<string>, 'reasons'>;
-  /** Why the process should be restarted; nothing while it makes progress. */
+  /** Why the process should be restarted; undefined while it makes progress. */
   readonly stalledBy?: () => readonly string[];
 }
 
-/** The probes of a load balancer or the kubelet, which every service serves at the same paths: `/livez` fails when nothing progresses, `/readyz` when
- *  the process should get no requests. Both respond from memory. */
+/**
+ * The probes of a load balancer or the kubelet, which every service serves at the same paths: `/livez` fails when the process makes no
+ * progress, `/readyz` when it should get no requests. Both respond from memory.
+ */
 export function probeRoutes({ readiness, stalledBy = () => [] }: Probes): RawRoute[] {
   return [
     { path: '/livez', permission: 'public', respond: async (_, response) => respond(response, 'live', stalledBy()) },

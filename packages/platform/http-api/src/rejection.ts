@@ -8,7 +8,7 @@ export interface Rejection {
   readonly error: string;
   /** The other fields of the body. */
   readonly details?: Readonly<Record<string, string | number | undefined>>;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: readonly string[];
   /** The code in the audit event; a rejection without one is not audited. */
   readonly reason?: string;
@@ -18,7 +18,7 @@ export function rejectionBody({ error, details }: Rejection): object {
   return { error, ...details };
 }
 
-/** How a service responds to what it rejects before a route is reached: malformed messages among them. */
+/** How a service responds to requests that it rejects before routing, including malformed messages. */
 export interface RejectionFormat {
   /** The response header that carries the correlation id. */
   readonly correlationHeader: string;

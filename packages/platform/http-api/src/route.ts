@@ -1,19 +1,21 @@
 import type { z } from 'zod';
 import type { JsonBody } from './requests/read-json-body.ts';
 
-/** One path of an API and its operations. `Identity` and `Permission` are the service's own: what a caller is known by, and what an
- *  operation can require of it. The defaults are those of a service without authorization. */
+/**
+ * One path of an API and its operations. `Identity` and `Permission` are types of the service: the identity of a caller, and the
+ * permission that an operation requires. The defaults are for a service without authorization.
+ */
 export interface Route<Identity = unknown, Permission extends string = never> {
-  /** A part that begins with a colon is a parameter, such as `/api/traces/:id`. */
+  /** A segment that begins with a colon is a parameter, such as `/api/traces/:id`. */
   readonly path: string;
-  /** The shapes of the path's parameters. They are documented, not checked: handlers respond with 404 to what they do not find. */
+  /** The schemas of the path's parameters. They are documented, not checked: handlers respond with 404 to unknown objects. */
   readonly params?: z.ZodObject;
   readonly GET?: Operation<Identity, Permission>;
   readonly POST?: Operation<Identity, Permission>;
   readonly DELETE?: Operation<Identity, Permission>;
 }
 
-/** The methods of a path for its `Allow` header: HEAD wherever there is GET, and OPTIONS below `/api`. */
+/** The methods of a path for its `Allow` header: includes HEAD with every GET, and OPTIONS below `/api`. */
 export function methodsOf(route: Route<never, string>): string[] {
   return [
     ...(route.GET === undefined ? [] : ['GET', 'HEAD']),
@@ -27,14 +29,14 @@ export function methodsOf(route: Route<never, string>): string[] {
 export interface Operation<Identity = unknown, Permission extends string = never, Query = unknown, Body = unknown> {
   /** One sentence. */
   readonly summary: string;
-  /** What the caller must be permitted to do. */
+  /** The permission that the caller needs. */
   readonly permission: Permission | 'public';
   readonly query?: z.ZodType<Query>;
   readonly body?: JsonBody<Body>;
   readonly status: 200 | 201 | 204;
-  /** Shape of the response body; none with 204. */
+  /** Schema of the response body; undefined for 204. */
   readonly response?: z.ZodType;
-  /** Error statuses of its own, beside those of every operation (401, 403, 503 for the permission; 400 for a query; 500). */
+  /** Its own error statuses, in addition to those of every operation (401, 403, 503 for the permission; 400 for a query; 500). */
   readonly errors: readonly number[];
   /** Returns the response body, or its JSON as bytes. */
   handle(request: OperationRequest<Identity, Query, Body>): unknown;
@@ -49,7 +51,7 @@ interface OperationRequest<Identity, Query, Body> {
   readonly correlationId: string;
 }
 
-/** Returns a function that declares operations, whose handlers it types by the shapes of query and body. */
+/** Returns a function that declares operations and types their handlers by the schemas of query and body. */
 export function operationOf<Identity = unknown, Permission extends string = never>() {
   return <Query = unknown, Body = unknown>(
     declared: Operation<Identity, Permission, Query, Body>,

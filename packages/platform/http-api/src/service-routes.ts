@@ -8,7 +8,7 @@ export interface ServiceState<Reason extends string = never, Details extends z.Z
   /** Everything that can degrade the service, and what degrades it now. */
   readonly reasons?: readonly Reason[];
   readonly degradedBy?: () => readonly Reason[];
-  /** What health says beside that, such as how much is stored. Not a promise: health waits for no other server. */
+  /** Further fields of health, such as the number of stored objects. Not a promise, because health does not wait for other servers. */
   readonly details?: Details;
   readonly readDetails?: () => z.output<z.ZodObject<Details>>;
 }
@@ -16,8 +16,10 @@ export interface ServiceState<Reason extends string = never, Details extends z.Z
 const operation = operationOf();
 const NO_DETAILS = {};
 
-/** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. What a load balancer
- *  or the kubelet needs are the probes: `probeRoutes`. */
+/**
+ * `GET /` and `GET /api/health`. Health responds with 200 even when the service is degraded, because it reports how well the service
+ * works. Load balancers and the kubelet use the probes: `probeRoutes`.
+ */
 export function serviceRoutes<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS>(
   service: ServiceState<Reason, Details> & { readonly uptimeSec: () => number },
 ): Route[] {
@@ -28,7 +30,7 @@ export function serviceRoutes<Reason extends string = never, Details extends z.Z
   const health = z
     .strictObject({
       status: z.enum(['ok', 'degraded']),
-      // An enum of nothing is no JSON Schema.
+      // An empty enum is not valid in JSON Schema.
       ...(reasons.length > 0 && {
         reasons: z.array(z.enum(reasons)).min(1).optional().describe('Why it is degraded; only then.'),
       }),

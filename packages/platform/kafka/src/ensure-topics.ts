@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { withAdmin, type KafkaClient } from './kafka-client.ts';
 
-/** A minute for brokers that have just started. */
+/** A minute, for brokers that have just started. */
 const LEADER_TRIES = 300;
 const LEADER_WAIT_MS = 200;
 
@@ -14,7 +14,7 @@ export interface TopicSettings {
   /** -1: the brokers' default. */
   readonly replicationFactor: number;
   readonly retentionMs: number;
-  /** Of one batch of records, compressed. */
+  /** Maximum size of one compressed batch of records. */
   readonly maxMessageBytes: number;
 }
 
@@ -25,22 +25,24 @@ const KAFKA_NAMES = {
   maxMessageBytes: 'max.message.bytes',
 } as const;
 
-/** `differs`: the topic is there with other settings, which are left alone. */
+/** `differs`: the topic exists with other settings, which are not changed. */
 export interface TopicResult {
   readonly result: 'created' | 'exists' | 'partitions_added' | 'differs';
-  /** As the topic is now. */
+  /** The current value of the topic. */
   readonly settings: TopicSettings;
   /** What differs, such as `retention.ms: 1000 instead of 2000`. */
   readonly differences: readonly string[];
 }
 
-/** Creates missing topics and adds missing partitions; run again, it changes nothing. It never removes partitions or changes settings, which may be
- *  an operator's. Rejects with kafkajs' error when no broker can be reached. Faults: `topics_refused`. */
+/**
+ * Creates missing topics and adds missing partitions; running again has no effect. Never removes partitions or changes settings, which
+ * an operator may have chosen. Rejects with kafkajs' error when no broker can be reached. Faults: `topics_refused`.
+ */
 export function ensureTopics(client: KafkaClient, topics: readonly TopicSettings[]): Promise<readonly TopicResult[]> {
   const ensure = async (admin: Admin) => {
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter(({ topic }) => !existing.has(topic));
-    // Results in false when another process has just created one of them, which is fine.
+    // Returns false when another process has just created one of them, which is not an error.
     if (missing.length > 0) await admin.createTopics({ topics: missing.map(topicRequest), waitForLeaders: false });
     await untilLed(
       admin,
@@ -110,7 +112,7 @@ function differencesOf(found: TopicSettings, wanted: TopicSettings): string[] {
     .map(([name, kafkaName]) => `${kafkaName}: ${found[name]} instead of ${wanted[name]}`);
 }
 
-/** The settings that a broker's error is about, by the type of kafkajs' error. */
+/** The settings related to a broker's error, by the type of kafkajs' error. */
 const REFUSED_SETTINGS: Readonly<Record<string, string>> = {
   INVALID_REPLICATION_FACTOR: 'replication_factor',
   INVALID_PARTITIONS: 'partitions',

@@ -6,7 +6,7 @@ import type { KafkaRecord } from './kafka-record.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** Retries within one attempt to connect, about 1 s together; the publisher and the consumer begin anew after that. */
+/** Retries within one attempt to connect, about 1 s together; the publisher and the consumer start over after that. */
 const CONNECT_RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 
 export interface KafkaConnection {
@@ -56,7 +56,7 @@ export function createKafkaClient(connection: KafkaConnection, log: KafkaLog): K
   return { kafka: new Kafka(config), brokers, log };
 }
 
-/** Runs `work` on a connection for administration, and closes it. Rejects with kafkajs' error where no broker responds. */
+/** Runs `work` on an admin connection and closes it. Rejects with kafkajs' error when no broker responds. */
 export async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {
@@ -67,12 +67,12 @@ export async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) 
   }
 }
 
-/** Rejects with kafkajs' error where no broker responds, or the topic does not exist. Creates nothing. */
+/** Rejects with kafkajs' error when no broker responds or the topic does not exist. Creates nothing. */
 export async function findTopic(client: KafkaClient, topic: string): Promise<void> {
   await withAdmin(client, (admin) => admin.fetchTopicMetadata({ topics: [topic] }));
 }
 
-/** Publishes one record, once and acknowledged by all replicas. Rejects with the error that a publisher would get. */
+/** Publishes one record, once and acknowledged by all replicas. Rejects with the same error as a publisher. */
 export async function tryPublishing(
   client: KafkaClient,
   topic: string,
@@ -89,7 +89,7 @@ export async function tryPublishing(
   }
 }
 
-/** Rejects when `work` takes longer than `timeoutMs`; the work itself goes on, and its late failure is not an unhandled rejection. */
+/** Rejects when `work` takes longer than `timeoutMs`; the work itself continues, and its late failure is not an unhandled rejection. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   work.catch(() => {});
   const { promise, reject } = Promise.withResolvers<never>();

@@ -9,7 +9,7 @@ const broker = z.string().regex(/^[^\s:/@]+:\d{1,5}$/, 'must be host:port');
 const topic = z.string().regex(/^[A-Za-z0-9._-]{1,240}$/, 'must be letters, digits, dots, dashes and underscores');
 const path = z.string().min(1).optional();
 
-/** Keys of a service's configuration that say where its topic is; the names are the YAML keys. */
+/** Configuration keys for the topic of a service; the names are the YAML keys. */
 export const kafkaKeys = (defaultTopic: string) => ({
   brokers: z.array(broker).max(MAX_BROKERS).default([]),
   topic: topic.default(defaultTopic),
@@ -28,7 +28,7 @@ export const kafkaKeys = (defaultTopic: string) => ({
 });
 export type KafkaKeys = Readonly<z.infer<z.ZodObject<ReturnType<typeof kafkaKeys>>>>;
 
-/** Rules between these keys, which stand under `section`. */
+/** Rules between these keys, which are under `section`. */
 export function kafkaKeyFaults(section: string, { brokers, tls, sasl }: DeepPartial<KafkaKeys>): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const add = (key: string, message: string) => void faults.push({ path: `${section}.${key}`, message });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { kafkaErrorFields } from './kafka-error.ts';
 
-/** An error like those of kafkajs, around another. */
+/** An error like those of kafkajs that wraps another. */
 const error = (fields: object, cause?: Error) => Object.assign(new Error('failed', { cause }), fields);
 const retries = (cause: Error) => error({ name: 'KafkaJSNumberOfRetriesExceeded' }, cause);
 

@@ -40,7 +40,7 @@ export function classifyKafkaError(error: unknown): KafkaErrorClass {
   return has(CONNECTION_CODES, codeOf) || has(CONNECTION_CODES, (cause) => textOf(cause, 'name')) ? 'connection' : 'unknown';
 }
 
-/** kafkajs wraps the error of each layer in one of its own. */
+/** kafkajs wraps the error of each layer in its own error. */
 function causesOf(error: unknown): object[] {
   const causes: object[] = [];
   for (let cause = error; cause instanceof Object && causes.length < MAX_CAUSES; cause = Reflect.get(cause, 'cause'))
@@ -48,7 +48,7 @@ function causesOf(error: unknown): object[] {
   return causes;
 }
 
-/** Its name, and what the protocol calls it. */
+/** Its name in kafkajs and in the protocol. */
 function kindOf(error: object): string {
   return `${textOf(error, 'name')} ${textOf(error, 'type')} ${codeOf(error)}`;
 }

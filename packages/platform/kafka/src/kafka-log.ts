@@ -10,8 +10,10 @@ export interface KafkaLog {
   readonly error: Line;
 }
 
-/** kafkajs logs an error for every response that it retries, so its lines are kept for debugging only. What an operator has to know
- *  (an unavailable broker, records that were not published, a restarted consumer) this package logs itself, once per change. */
+/**
+ * kafkajs logs an error for every response that it retries, so its lines are kept for debugging only. This package itself logs events
+ * for operators (an unavailable broker, unpublished records, a restarted consumer), once per change.
+ */
 export function debugLogCreator(log: KafkaLog): logCreator {
   return () =>
     ({ namespace, label, log: { message, ...details } }) => {

@@ -8,11 +8,11 @@ export interface KafkaRecord {
   readonly headers?: RecordHeaders;
 }
 
-/** Kafka's own fields of a record and its share of a batch, at most. */
+/** Upper bound of Kafka's own fields per record and of its share of a batch. */
 const OVERHEAD_BYTES = 100;
 const HEADER_OVERHEAD_BYTES = 10;
 
-/** An upper bound of what a record takes in a batch, without compression. */
+/** An upper bound of a record's size in a batch, without compression. */
 export function recordBytes({ key, value, headers = {} }: KafkaRecord): number {
   let bytes = OVERHEAD_BYTES + Buffer.byteLength(key) + (value?.length ?? 0);
   for (const [name, text] of Object.entries(headers)) {

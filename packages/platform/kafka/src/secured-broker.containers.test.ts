@@ -26,7 +26,7 @@ const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const TLS = { enabled: true, ca_path: ca };
 const CLIENT_TLS = { ...TLS, cert_path: client, key_path: clientKey };
 
-/** Of a configuration. */
+/** Keys of a configuration. */
 type Keys = Readonly<Record<string, unknown>>;
 
 await describeWithContainers('TLS and SASL of Kafka 4.1', () => {
@@ -40,7 +40,7 @@ await describeWithContainers('TLS and SASL of Kafka 4.1', () => {
 
   const saslOf = (mechanism: string, password = PASSWORD) => ({ mechanism, username: USERNAME, password });
 
-  /** A client of these keys of a configuration, and its log. */
+  /** A client for these configuration keys, and its log. */
   function clientOf(keys: Keys = {}) {
     const given = { brokers: [kafka.saslBroker], tls: TLS, sasl: saslOf('plain'), ...keys };
     const log = collectLog();
@@ -48,7 +48,7 @@ await describeWithContainers('TLS and SASL of Kafka 4.1', () => {
     return { client: createKafkaClient(connection, log), log };
   }
 
-  /** A broker that has just started still loads its groups. */
+  /** A broker that has just started is still loading its groups. */
   const isStarting = (details: unknown) => details instanceof Object && Reflect.get(details, 'error_class') === 'coordinator';
 
   function expectNoSecret(seen: unknown): void {
@@ -122,7 +122,7 @@ await describeWithContainers('TLS and SASL of Kafka 4.1', () => {
     expectNoSecret(log.lines);
   });
 
-  test('a wrong password ends the wait for a broker at once, with an error that holds no secret', async () => {
+  test('a wrong password ends the wait for a broker at once, with an error without secrets', async () => {
     const { client, log } = clientOf({ sasl: saslOf('scram-sha-512', WRONG_PASSWORD) });
     const waiting = waitForBroker(client, { withinMs: SLOW_MS, signal: new AbortController().signal, onWaiting: () => {} });
     const fault: unknown = await waiting.catch((error: unknown) => error);

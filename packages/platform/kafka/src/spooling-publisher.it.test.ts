@@ -11,7 +11,7 @@ const numbered = (count: number, from: number = 0): KafkaRecord[] =>
   Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, value: Buffer.from(`value ${from + at}`) }));
 const keys = (records: readonly KafkaRecord[]) => records.map(({ key }) => String(key));
 
-/** A topic in memory behind a broker that can be away. */
+/** A topic in memory with a broker that can be unavailable. */
 function memoryTopic() {
   const topic = {
     isReady: true,
@@ -50,7 +50,7 @@ test('records that cannot be published are spooled, and drained in order when th
   expect(log.lines.map(({ message }) => message)).toEqual(['records go to the spool', 'spool drained']);
 });
 
-test('a load that does not pause goes directly to the topic again after the spool was drained', async () => {
+test('a constant load is published directly again after the spool was drained', async () => {
   await using folder = await temporaryFolder('spool');
   const topic = memoryTopic();
   topic.isReady = false;
@@ -65,12 +65,12 @@ test('a load that does not pause goes directly to the topic again after the spoo
   for (let at = 0; at < 50; at += 1) await write();
   topic.isReady = true;
   const deadline = performance.now() + 10_000;
-  // Without a pause between the writes: waitUntil would make one.
+  // A loop without pauses between the writes, which waitUntil would add.
   while (!(await write())) expect(performance.now()).toBeLessThan(deadline);
   expect(topic.kept).toEqual(keys(numbered(written)));
 });
 
-test('only a full spool loses records, and each has its result', async () => {
+test('only a full spool loses records, and each loss is reported', async () => {
   await using folder = await temporaryFolder('spool');
   const topic = memoryTopic();
   topic.isReady = false;
@@ -81,7 +81,7 @@ test('only a full spool loses records, and each has its result', async () => {
   await waitUntil(() => topic.kept.length === 3, { what: 'the spool to drain' });
 });
 
-test('what is left at the end is drained by the next process', async () => {
+test('remaining records are drained by the next process', async () => {
   await using folder = await temporaryFolder('spool');
   const topic = memoryTopic();
   topic.isReady = false;

@@ -20,38 +20,43 @@ export type WriteResult = 'published' | SpoolResult | 'too_large';
 export interface SpoolFigures {
   readonly spooledRecords: number;
   readonly spooledBytes: number;
-  /** Since when the spool has records, in milliseconds since the epoch: at the earliest the start of this process. Undefined: it is empty. */
+  /**
+   * Since when the spool has had records, in milliseconds since the epoch, at the earliest since the start of this process. Undefined
+   * when empty.
+   */
   readonly spoolingSince: number | undefined;
-  /** Records that came out of the spool into the topic. */
+  /** Records published from the spool. */
   readonly drainedRecords: number;
   /** Records of the spool that the topic refused as too large. */
   readonly drainedTooLarge: number;
   readonly damagedRecords: number;
 }
 
-/** What is needed of a publisher; `KafkaPublisher` is one. */
+/** The required part of a publisher, implemented by `KafkaPublisher`. */
 interface ReadyPublisher extends RecordPublisher {
   readonly isReady: boolean;
 }
 
-/** Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records, new ones are
- *  spooled behind them. While its last file is published they wait instead: otherwise a constant load would never leave the disk. A record may be
- *  published twice, with the same key. Only a record whose result says so is lost. */
+/**
+ * Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records,
+ * new ones are spooled after them. While its last file is published, new records wait instead, because otherwise a constant load would
+ * be spooled forever. A record may be published twice with the same key. A record is lost only if its result says so.
+ */
 export class SpoolingPublisher implements AsyncDisposable {
   readonly #publisher: ReadyPublisher;
   readonly #spool: DiskSpool;
   readonly #log: KafkaLog;
   readonly #closing = new AbortController();
-  /** The spool's calls, one after another. */
+  /** Serializes calls of the spool. */
   #spoolCalls: Promise<unknown> = Promise.resolve();
   #draining: Promise<void> | undefined;
-  /** From when the last file is being published until the spool is empty. */
+  /** Set while the last file is being published, until the spool is empty. */
   #lastFile: PromiseWithResolvers<void> | undefined;
   #drainedRecords = 0;
   #drainedTooLarge = 0;
   #spoolingSince: number | undefined;
 
-  /** Takes both over: it closes the spool, and the publisher stays open for the caller to close after it. */
+  /** Closes the spool itself. The caller closes the publisher afterwards. */
   constructor(publisher: ReadyPublisher, spool: DiskSpool, log: KafkaLog) {
     this.#publisher = publisher;
     this.#spool = spool;
@@ -74,7 +79,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     };
   }
 
-  /** The results stand in the order of the records; never rejects. */
+  /** Results are in the order of the records. Never rejects. */
   async write(records: readonly KafkaRecord[]): Promise<readonly WriteResult[]> {
     await this.#lastFile?.promise;
     const isDirect = this.#spool.records === 0;
@@ -87,7 +92,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     return published.map((result, at) => (isLeft(at) ? (spooled.next().value ?? 'spool_failed') : (result as WriteResult)));
   }
 
-  /** Publishes records of the spool, for `timeoutMs` at most. Resolves to the number of records left on disk. */
+  /** Publishes records of the spool for at most `timeoutMs`. Resolves to the number of records left on disk. */
   async drain(timeoutMs: number): Promise<number> {
     const deadline = performance.now() + timeoutMs;
     while (this.#draining !== undefined && performance.now() < deadline) {
@@ -157,7 +162,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     this.#lastFile = undefined;
   }
 
-  /** False when it was aborted. */
+  /** Returns false when aborted. */
   async #publishAll(records: readonly KafkaRecord[]): Promise<boolean> {
     const { signal } = this.#closing;
     let left = records;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withAdmin, type KafkaClient } from './kafka-client.ts';
 
 const RETRY_MS = 1_000;
-/** Waiting does not correct credentials. */
+/** Waiting does not fix wrong credentials. */
 const NOT_AWAITED = ['KafkaJSSASLAuthenticationError'];
 
 interface BrokerWait {

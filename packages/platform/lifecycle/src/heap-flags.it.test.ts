@@ -10,7 +10,7 @@ test('collects the young generation', async () => {
     const details = list
       .getEntries()
       .map((entry) => (entry as typeof entry & { detail: { kind: number; flags: number } }).detail);
-    // V8 forces full collections of its own where memory is short.
+    // V8 also forces full collections itself when memory is short.
     if (details.some(({ kind, flags }) => kind === minor && (flags & forced) !== 0)) resolve();
   });
   observer.observe({ entryTypes: ['gc'] });
@@ -19,7 +19,7 @@ test('collects the young generation', async () => {
   observer.disconnect();
 });
 
-/** Prints how many MiB the young generation of a worker thread takes after 30 MB of garbage. */
+/** Prints the size in MiB of a worker thread's young generation after 30 MB of garbage. */
 const PRINT_SEMI_SPACE = `
   const garbage = \`
     let kept = [];

@@ -13,6 +13,6 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1);
 }
 
-// Sources run as they are, and the code that strips their types takes 29 MB of memory. From the second start on, the stripped sources
-// come from a cache in the system's temporary folder. When it cannot be written, only that is lost.
+// Node runs the TypeScript sources, and stripping their types takes 29 MB of memory. From the second start on, the stripped sources come
+// from a cache in the system's temporary folder. If the cache cannot be written, only this saving is lost.
 module.enableCompileCache();

@@ -9,7 +9,7 @@ const ran = (at: number): RetentionRun => ({ at, ranAt: at });
 
 interface Case {
   readonly minutes?: number;
-  /** By how much the store's clock is ahead of the true time. */
+  /** The offset of the store's clock from the true time. */
   readonly aheadMs?: (minute: number) => number;
   readonly last?: RetentionRun;
   readonly newestMs?: number;
@@ -33,36 +33,36 @@ function expectTwoDaysAnHour(at: readonly number[]): void {
   expect(Math.max(...gains)).toBeLessThanOrEqual(2 * DAY_MS);
 }
 
-test('it is the clock of the store while that goes its way, also after a night off', () => {
+test('it equals the clock of the store while that runs normally, also after a night off', () => {
   const minutes = Array.from({ length: 300 }, (_, minute) => minute * MINUTE_MS);
   expect(runs({ last: ran(T0 - MINUTE_MS) })).toEqual(minutes);
   expect(runs({ last: ran(T0 - DAY_MS) })).toEqual(minutes);
   expect(runs({ last: ran(T0 - DAY_MS), processes: 3 })).toEqual(minutes);
 });
 
-test('a clock 40 days ahead moves it two days an hour, and it is right again as soon as the clock is', () => {
+test('a clock 40 days ahead advances it by two days an hour, and it is correct as soon as the clock is', () => {
   const ahead = runs({ aheadMs: (minute) => (minute < 1 || minute >= 150 ? 0 : 40 * DAY_MS), last: ran(T0) });
   expectTwoDaysAnHour(ahead);
   expect([ahead[60], ahead[120], ahead[150]]).toEqual([2 * DAY_MS, 4 * DAY_MS, 150 * MINUTE_MS]);
 });
 
-test.each([0.1, 0.9, 40])('a clock that jumps by %s days every minute moves it two days an hour', (days) => {
+test.each([0.1, 0.9, 40])('a clock that jumps by %s days every minute advances it by two days an hour', (days) => {
   const aheadMs = (minute: number) => minute * days * DAY_MS;
   expectTwoDaysAnHour(runs({ aheadMs, last: ran(T0) }));
 });
 
-test.each([2, 3, 5])('%s processes that share a store move it two days an hour together', (processes) => {
+test.each([2, 3, 5])('%s processes that share a store advance it by two days an hour together', (processes) => {
   const aheadMs = (minute: number) => Math.max(0, minute - processes) * 40 * DAY_MS;
   expectTwoDaysAnHour(runs({ aheadMs, last: ran(T0), processes }));
 });
 
-test('a clock that goes ahead and back again moves it by no more than one that stays', () => {
+test('a clock that jumps ahead and back advances it no further than a steady one', () => {
   const aheadMs = (minute: number) => (minute % 4 < 2 ? 0 : 40 * DAY_MS);
   const at = runs({ aheadMs, last: ran(T0), processes: 3 });
   expect(Math.max(...at.map((ms, minute) => ms - minute * MINUTE_MS))).toBeLessThanOrEqual(2 * DAY_MS);
 });
 
-test('a process that starts gains two days at most, whatever the clock says', () => {
+test('a starting process advances it by at most two days for any clock', () => {
   expect(runs({ minutes: 1, last: ran(T0 - 30 * DAY_MS) })).toEqual([-28 * DAY_MS]);
   expect(runs({ minutes: 1, last: ran(T0), aheadMs: () => 40 * DAY_MS })).toEqual([2 * DAY_MS]);
 });
@@ -73,7 +73,7 @@ test('a store that was off for a month catches up within 15 hours', () => {
   expect(late.at(-1)).toBe((15 * 60 - 1) * MINUTE_MS);
 });
 
-test('without a last run it begins at the newest row, and at the clock when there is none or it is of the future', () => {
+test('without a last run it begins at the newest row, or at the clock when there is no row or it is in the future', () => {
   const first = { minutes: 1, newestMs: T0 };
   expect(runs({ ...first, aheadMs: () => 40 * DAY_MS })).toEqual([2 * DAY_MS]);
   expect(runs({ ...first, newestMs: T0 - DAY_MS })).toEqual([0]);

@@ -42,7 +42,7 @@ test('the child has the given variables and working directory', async () => {
 });
 
 describe('signals', () => {
-  /** A child that writes the signals it gets into a file, and ends with 5 for `TERM`. */
+  /** A child that writes received signals to a file, and ends with 5 on `TERM`. */
   const start = async (name: string, isTerminal: boolean) => {
     const log = join(folder.path, `${name}.log`);
     const script = `trap 'echo INT >> ${log}' INT; trap 'echo TERM >> ${log}; exit 5' TERM; echo READY >> ${log}
@@ -63,7 +63,7 @@ describe('signals', () => {
     expect(own.eventNames()).toEqual([]);
   });
 
-  test('SIGINT is not forwarded at a terminal, which sends it to the child by itself', async () => {
+  test('SIGINT is not forwarded at a terminal, which sends it to the child itself', async () => {
     const { own, ended, lines } = await start('terminal', true);
     own.emit('SIGINT');
     own.emit('SIGTERM');

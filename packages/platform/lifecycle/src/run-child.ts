@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
 
-/** Signals that a terminal sends to all of its foreground processes by itself. */
+/** Signals that a terminal itself sends to all of its foreground processes. */
 const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT'] as const;
 const FORWARDED = [...TERMINAL_SIGNALS, 'SIGTERM', 'SIGHUP'] as const;
 const NOT_FOUND = 127;
@@ -16,7 +16,7 @@ export interface ChildProgram {
   readonly cwd?: string | undefined;
 }
 
-/** How a child ended, with the exit code that a shell gives for it: its own, or 128 and the number of the signal that ended it. */
+/** How a child ended, with the exit code of a shell: the child's own, or 128 plus the number of the signal that ended it. */
 export interface ChildExit {
   readonly exitCode: number;
   /** Why it could not be started: the exit code is 127 when there is no such program, otherwise 126. */
@@ -29,7 +29,7 @@ export function runChild(process: EventEmitter, { file, args, env, cwd }: ChildP
   const { promise, resolve } = Promise.withResolvers<ChildExit>();
   const forwarded = FORWARDED.filter((signal) => !isTerminal || !TERMINAL_SIGNALS.some((name) => name === signal));
   const handlers = FORWARDED.map((signal) => [signal, () => void (forwarded.includes(signal) && child.kill(signal))] as const);
-  // Before the child runs: a signal that comes right after its start would otherwise end this process and leave the child behind.
+  // Installed before the child runs, because a signal right after its start would otherwise end this process and leave the child behind.
   for (const [signal, handler] of handlers) process.on(signal, handler);
   const child = spawn(file, args, { stdio: 'inherit', env, cwd });
   const end = (exit: ChildExit) => {
@@ -37,7 +37,7 @@ export function runChild(process: EventEmitter, { file, args, env, cwd }: ChildP
     resolve(exit);
   };
   child.once('error', (error) => {
-    // With a pid the child runs, and the error is only a signal that could not be sent.
+    // If there is a pid, the child is running, and the error is only a signal that could not be sent.
     if (child.pid === undefined)
       end({ exitCode: codeOf(error) === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE, failure: messageOf(error) });
   });

@@ -38,7 +38,7 @@ function relayOf(handle: RecordHandler, concurrency: number = 4) {
   });
 }
 
-test('messages are handled at once up to the bound, those of a key one after the other, and marked when they are done', async () => {
+test('messages are handled concurrently up to the bound, one at a time per key, and marked when done', async () => {
   const running = new Set<string>();
   const handled: string[] = [];
   let most = 0;
@@ -65,7 +65,7 @@ test('messages are handled at once up to the bound, those of a key one after the
   await waitUntil(() => relay.figures.published.get(TOPIC) === 30, { what: 'the counter', timeoutMs: TIMEOUT_MS });
 });
 
-test('a message is handled again after a relay that ended without it, and while its consumer is unavailable', async () => {
+test('a message is handled again after an interrupted relay, and while its consumer is unavailable', async () => {
   await addMessages('a.com');
   let calls = 0;
   {
@@ -80,7 +80,7 @@ test('a message is handled again after a relay that ended without it, and while 
   await untilEmpty();
 });
 
-test('a message that its handler rejects or always fails at is logged and marked, and keeps no other from being handled', async () => {
+test('a rejected or always failing message is logged and marked, and does not block others', async () => {
   await addMessages('throws.com', 'rejected.com', 'fine.com', 'throws.com');
   const handled: string[] = [];
   await using relay = relayOf(async (records) => {

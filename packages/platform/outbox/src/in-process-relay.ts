@@ -7,10 +7,10 @@ import { markPublished, readMessages, type OutboxMessage } from './outbox-messag
 import { RelayLoop, type OutboxLogger, type RelayPass } from './relay-loop.ts';
 
 interface InProcessRelayOptions {
-  /** Of each topic, in the order in which topics are drained: the handlers that otherwise consume from Kafka. */
+  /** The handlers of each topic that otherwise consume from Kafka, in the order in which topics are drained. */
   readonly handlers: ReadonlyMap<string, RecordHandler>;
   readonly logger: OutboxLogger;
-  /** Messages that are handled at once, each by a call of its own. */
+  /** Number of messages handled concurrently, each in a separate call. */
   readonly concurrency?: number;
   readonly pollMs?: number;
   readonly backlogIntervalMs?: number;
@@ -79,7 +79,7 @@ export class InProcessRelay implements AsyncDisposable {
     if (handle === undefined) return;
     const obstacle = await processBatch([recordOf(message)], {
       handle,
-      // What would go to the dead letter topic stays in the outbox, and in the log.
+      // A message for the dead letter topic stays in the outbox and is logged.
       deadLetters: { publish: async (records) => records.map(() => 'published') },
       onDeadLetter: ({ errorClass, reason }, attempts) => {
         this.#loop.failures.refused += 1;

@@ -1,11 +1,11 @@
 import { counter, gauge, type Reading } from '@vitrine/telemetry/metrics/instrument';
 
-/** Why a message was not published; `refused`: the topic will never take it, or the consumer gave it up. */
+/** Why a message was not published; `refused`: the topic will never accept it, or the consumer rejected it. */
 const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;
 type OutboxFailure = (typeof OUTBOX_FAILURES)[number];
 
 export interface OutboxBacklog {
-  /** Messages that are not published, of every topic; at most `MAX_BACKLOG_ROWS` are counted. */
+  /** Unpublished messages of every topic; at most `MAX_BACKLOG_ROWS` are counted. */
   readonly rows: number;
   readonly oldestAgeMs: number;
 }
@@ -15,12 +15,12 @@ export interface OutboxFigures {
   readonly failures: Readonly<Record<OutboxFailure, number>>;
   /** Messages that are being published. */
   readonly inFlight: number;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly backlog: OutboxBacklog | undefined;
   readonly backlogReadFailures: number;
 }
 
-/** Of a relay, for every service that runs one. */
+/** Metrics of a relay, for every service that runs one. */
 export const OUTBOX_INSTRUMENTS = {
   published: counter('svc.outbox.published_total', '{message}', 'Outbox messages that were published, by topic.', ['topic']),
   failures: counter(
@@ -35,7 +35,7 @@ export const OUTBOX_INSTRUMENTS = {
   backlogReadFailures: counter('svc.outbox.backlog_read_failures_total', '{failure}', 'Failed attempts to read the backlog.'),
 };
 
-/** What `OUTBOX_INSTRUMENTS` show. A backlog that is not known has no series. */
+/** The values of `OUTBOX_INSTRUMENTS`. An unknown backlog has no series. */
 export function outboxReadings(figures: OutboxFigures): Readonly<Record<keyof typeof OUTBOX_INSTRUMENTS, Reading>> {
   const { published, failures, inFlight, backlog, backlogReadFailures } = figures;
   return {

@@ -14,15 +14,17 @@ export interface OutboxMessage {
 }
 
 interface OutboxQuery {
-  /** In the order in which they are drained; messages of other topics stay. */
+  /** Topics in the order in which they are drained. Messages of other topics stay. */
   readonly topics: readonly string[];
-  /** Messages to pass over, by id. */
+  /** Ids of messages to skip. */
   readonly except: readonly number[];
   readonly limit: number;
 }
 
-/** Only the oldest unpublished message of a key: a later one could overtake it in another relay. A message whose relay has published it and
- *  not yet committed is still unpublished to this statement, so its successors wait for the commit. */
+/**
+ * Only the oldest unpublished message of a key: a later one could overtake it in another relay. A published message whose relay has not
+ * committed yet still counts as unpublished here, so its successors wait for the commit.
+ */
 const SELECT = `SELECT id, topic, key, payload, created_at FROM outbox o WHERE published_at IS NULL AND topic = $1 AND id <> ALL ($2::bigint[])
   AND NOT EXISTS (SELECT FROM outbox e WHERE e.published_at IS NULL AND e.topic = o.topic AND e.key = o.key AND e.id < o.id)
   ORDER BY id LIMIT $3`;
@@ -34,7 +36,7 @@ export function readMessages(database: Queryable, query: OutboxQuery): Promise<O
   return drainTopics(database, query, SELECT, 'outbox_read');
 }
 
-/** Reads the next messages and locks them for the caller's transaction; those that another relay has locked are passed over. */
+/** Reads the next messages and locks them for the caller's transaction; messages locked by another relay are skipped. */
 export function lockMessages(transaction: Queryable, query: OutboxQuery): Promise<OutboxMessage[]> {
   return drainTopics(transaction, query, LOCK, 'outbox_lock');
 }
@@ -52,7 +54,7 @@ export async function markPublished(database: Queryable, ids: readonly number[])
   if (ids.length > 0) await database.execute(MARK, [ids], { name: 'outbox_mark' });
 }
 
-/** Counting more would cost more than the number is worth. */
+/** Counting more would cost too much. */
 export const MAX_BACKLOG_ROWS = 100_000;
 
 /** The first row of the index is the oldest one. */

@@ -57,7 +57,7 @@ await describeWithContainers('the outbox on Kafka', () => {
       for (const { key, value } of await readTopic(kafka, topic, MESSAGES))
         numbers.set(key, [...(numbers.get(key) ?? []), Number(value)]);
       expect(numbers.size).toBe(KEYS);
-      // A batch that the broker had written and not acknowledged comes again, so repetitions are left out.
+      // A batch that the broker wrote but did not acknowledge is delivered again, so duplicates are removed.
       const firsts = [...numbers.values()].map((of) => of.filter((number, at) => of.indexOf(number) === at));
       expect(firsts).toEqual(Array.from({ length: KEYS }, () => Array.from({ length: MESSAGES / KEYS }, (_, n) => n)));
     },

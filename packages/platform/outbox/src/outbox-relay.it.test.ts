@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(async () => owner.execute('TRUNCATE outbox'));
 
-/** With the rights of a service. */
+/** Connects with the rights of a service. */
 function poolOf(dsn: Secret = database.dsn, beforeStatement?: (text: string) => void): PostgresPool {
   const url = new URL(dsn.reveal());
   url.searchParams.set('options', '-c role=vitrine_enrich');
@@ -34,7 +34,7 @@ function poolOf(dsn: Secret = database.dsn, beforeStatement?: (text: string) => 
   return new PostgresPool({ ...options, ...(beforeStatement && { beforeStatement }) });
 }
 
-/** Adds `count` messages, of `keys` keys in turn; the payload is the number of the message of its key. */
+/** Adds `count` messages with `keys` alternating keys. The payload is the number of the message within its key. */
 async function addMessages(count: number, keys: number = count, topic: string = TOPIC): Promise<void> {
   await owner.execute(
     `INSERT INTO outbox (topic, key, payload, created_at)
@@ -46,7 +46,7 @@ const unpublished = async () =>
   (await owner.query<{ n: number }>('SELECT count(*) AS n FROM outbox WHERE published_at IS NULL'))[0]?.n;
 const untilEmpty = () => waitUntil(async () => (await unpublished()) === 0, { what: 'an empty outbox', timeoutMs: TIMEOUT_MS });
 
-/** A broker that keeps what it takes; `respond` decides what becomes of each record. */
+/** A broker that keeps accepted records; `respond` decides the result of each. */
 class TestTopic implements RecordPublisher {
   readonly records: string[] = [];
   respond: (record: KafkaRecord) => PublishResult = () => 'published';
@@ -67,7 +67,7 @@ const log = () => {
 function relayOf(pool: PostgresPool, topic: RecordPublisher, options: Partial<OutboxRelayOptions> = {}) {
   return new OutboxRelay(pool, { publishers: new Map([[TOPIC, topic]]), logger: log(), pollMs: 5, ...options });
 }
-/** The numbers of each key in the order in which they came, each once: a redelivery repeats a number. */
+/** The numbers of each key in order of arrival, without repetitions by redeliveries. */
 function numbersByKey(records: readonly string[]): Record<string, number[]> {
   const byKey: Record<string, number[]> = {};
   for (const record of records) {
@@ -82,7 +82,7 @@ const inOrder = (keys: number, each: number) =>
     Array.from({ length: keys }, (_, key) => [`shop-${key}.com`, Array.from({ length: each }, (_, n) => n)] as const),
   );
 
-test('two relays publish every message once, and those of a key in their order', async () => {
+test('two relays publish every message once, in order per key', async () => {
   await using pools = new AsyncDisposableStack();
   const topic = new TestTopic();
   await addMessages(600, 20);
@@ -96,7 +96,7 @@ test('two relays publish every message once, and those of a key in their order',
   });
 });
 
-test('topics are drained in their order, and messages of a topic that nobody publishes stay in the backlog', async () => {
+test('topics are drained in order, and messages of an unknown topic stay in the backlog', async () => {
   const order: string[] = [];
   const named = (name: string): RecordPublisher => ({
     publish: async (records) => {
@@ -120,7 +120,7 @@ test('topics are drained in their order, and messages of a topic that nobody pub
   expect(MAX_BACKLOG_ROWS).toBe(100_000);
 });
 
-test('while the broker is away messages wait, and are published when it is back', async () => {
+test('while the broker is unavailable messages wait, and are published when it is back', async () => {
   await using pool = poolOf();
   const topic = new TestTopic();
   topic.respond = () => 'unavailable';
@@ -133,7 +133,7 @@ test('while the broker is away messages wait, and are published when it is back'
   expect(topic.records).toHaveLength(10);
 });
 
-test('a message that its topic refuses is logged and passed over; only its key waits for it', async () => {
+test('a message refused by its topic is logged and skipped; only its key waits for it', async () => {
   await using pool = poolOf();
   const topic = new TestTopic();
   topic.respond = ({ key }) => (key === 'shop-1.com' ? 'too_large' : 'published');
@@ -148,14 +148,14 @@ test('a message that its topic refuses is logged and passed over; only its key w
   await waitUntil(async () => (await unpublished()) === 2, { what: 'the commit', timeoutMs: TIMEOUT_MS });
 });
 
-test('whichever statement fails, no message is lost and every key keeps its order', async () => {
+test('no message is lost and every key keeps its order, whichever statement fails', async () => {
   await using pools = new AsyncDisposableStack();
   await addMessages(60, 6);
   const topic = new TestTopic();
   let n = 0;
   const failing = pools.use(
     poolOf(database.dsn, (text) => {
-      // Of the messages' statements every third fails, before it runs or, for COMMIT, instead of it.
+      // Every third statement for messages fails before it runs, or for COMMIT, instead of running.
       if (!text.includes('count(*)') && (n += 1) % 3 === 0) throw new Error('injected');
     }),
   );
@@ -167,7 +167,7 @@ test('whichever statement fails, no message is lost and every key keeps its orde
   expect(healthy.figures.failures.database).toBe(0);
 });
 
-test('a database that goes away and comes back is counted and logged, the backlog is unknown meanwhile, and nothing is lost', async () => {
+test('a database outage is counted and logged, the backlog is unknown during it, and nothing is lost', async () => {
   await using pools = new AsyncDisposableStack();
   const proxy = pools.use(await openTcpProxy(database.dsn));
   const logger = log();
@@ -191,7 +191,7 @@ test('a database that goes away and comes back is counted and logged, the backlo
   await waitUntil(() => relay.figures.backlog?.rows === 0, { what: 'the backlog', timeoutMs: TIMEOUT_MS });
 });
 
-test('every counter is there from zero', async () => {
+test('every counter exists from zero', async () => {
   await using pool = poolOf();
   await using relay = relayOf(pool, new TestTopic());
   const readings = outboxReadings(relay.figures);

@@ -5,23 +5,26 @@ import { lockMessages, markPublished, type OutboxMessage } from './outbox-messag
 import { RelayLoop, type OutboxLogger, type RelayPass } from './relay-loop.ts';
 
 export interface OutboxRelayOptions {
-  /** Of each topic, in the order in which topics are drained. Messages of other topics stay. */
+  /** The publisher of each topic, in the order in which topics are drained. Messages of other topics stay. */
   readonly publishers: ReadonlyMap<string, RecordPublisher>;
   readonly logger: OutboxLogger;
-  /** Messages of one transaction. */
+  /** Maximum messages of one transaction. */
   readonly batch?: number;
   readonly pollMs?: number;
   readonly backlogIntervalMs?: number;
 }
 
 const DEFAULTS = { batch: 500, pollMs: 500 };
-/** Messages that a topic refused are passed over until the process ends; beyond this number the relay stops at them. */
+/** Refused messages are skipped until the process ends. Beyond this number the relay stops at them. */
 const MAX_REFUSED = 1_000;
 const AFTER_REFUSAL =
   'raise max.message.bytes of the topic and restart the service, or remove the row of the outbox: docs/failure-modes.md#outbox-messages-that-are-not-published';
 
-/** Publishes outbox messages in batches. A row is marked in the transaction that locked it, after the broker acknowledged the message: after a failure
- *  in between it is published again, so consumers get a message at least once. Relays can run in parallel and keep the order of a key. */
+/**
+ * Publishes outbox messages in batches. A row is marked in the transaction that locked it, after the broker acknowledged the message.
+ * After a failure in between it is published again, so consumers get a message at least once. Relays can run in parallel and keep the
+ * order of a key.
+ */
 export class OutboxRelay implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #options: OutboxRelayOptions & typeof DEFAULTS;
@@ -55,12 +58,12 @@ export class OutboxRelay implements AsyncDisposable {
         published.map(({ id }) => id),
       );
       for (const { topic } of published) this.#loop.addPublished(topic);
-      // Others of these keys may be next, so also a batch that is not full is followed by another.
+      // Further messages of these keys may be next, so even a partial batch is followed by another.
       return published.length > 0 ? 'more' : 'unavailable';
     });
   }
 
-  /** The messages that their topics have. */
+  /** The messages stored in their topics. */
   async #publish(messages: readonly OutboxMessage[]): Promise<OutboxMessage[]> {
     this.#inFlight = messages.length;
     try {

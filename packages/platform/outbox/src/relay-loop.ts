@@ -10,13 +10,13 @@ const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 const LOG_INTERVAL_MS = 10_000;
 const BACKLOG_INTERVAL_MS = 15_000;
 
-/** The part of a logger that relays need. */
+/** The part of a logger used by relays. */
 export interface OutboxLogger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** `more`: go on at once; `idle`: the outbox is empty; `unavailable`: try again later. */
+/** `more`: continue at once; `idle`: the outbox is empty; `unavailable`: try again later. */
 export type RelayPass = 'more' | 'idle' | 'unavailable';
 
 interface RelayLoopOptions {
@@ -29,7 +29,7 @@ interface RelayLoopOptions {
   readonly backlogIntervalMs?: number | undefined;
 }
 
-/** Runs passes one after the other; after a failure it waits, up to 5 s. Reads the backlog at an interval. Logs one line per kind of failure
+/** Runs passes one after the other. Waits up to 5 s after a failure. Reads the backlog at an interval. Logs one line per kind of failure
  *  in 10 s. */
 export class RelayLoop implements AsyncDisposable {
   readonly failures = { unavailable: 0, refused: 0, database: 0 };

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Values of columns by type, decided once: `int8` is a number, and an error beyond 2^53; `numeric` stays a text, because money is exact;
+/** Values of columns by type: `int8` is a number, and an error beyond 2^53; `numeric` stays a string, because money is exact;
  *  `timestamptz` is milliseconds since the epoch; `date` is `YYYY-MM-DD`, which the driver would parse as local midnight. */
 const { INT8, TIMESTAMPTZ, DATE, NUMERIC } = pg.types.builtins;
 const toDate = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date | number;

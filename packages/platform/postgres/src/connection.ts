@@ -5,7 +5,7 @@ import { readTimeoutMs, type PoolSettings } from './pool-options.ts';
 import { finished } from 'node:stream/promises';
 import { classifyPostgresError, isReadTimeout, readTimeout } from './postgres-error.ts';
 
-/** A column is what `column-types.ts` makes of it. */
+/** Columns are converted by `column-types.ts`. */
 export type Row = Record<string, unknown>;
 
 export interface StatementOptions {
@@ -13,7 +13,7 @@ export interface StatementOptions {
   readonly name?: string;
 }
 
-/** Where statements run. */
+/** Runs statements. */
 export interface Queryable {
   /** Resolves with the rows. */
   query<R extends object = Row>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<R[]>;
@@ -21,7 +21,7 @@ export interface Queryable {
   execute(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number>;
 }
 
-/** One connection of a pool while a call has it. */
+/** One connection of a pool while a call uses it. */
 export class Connection {
   readonly #client: pg.PoolClient;
   readonly #settings: PoolSettings;
@@ -37,7 +37,7 @@ export class Connection {
   run<R extends object>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<pg.QueryResult<R>> {
     const isNamed = options?.name !== undefined && !this.#settings.throughPooler;
     return this.#counted(text, () => {
-      // Without values several statements may stand in one text.
+      // Without values a text may contain several statements.
       const parameters = values === undefined && !isNamed ? {} : { values: [...(values ?? [])] };
       const config = { text, ...parameters, ...(isNamed ? { name: options.name } : {}) };
       return this.#answered<pg.QueryResult<R>>((resolve, reject) => {
@@ -61,16 +61,19 @@ export class Connection {
     return this.#isBroken;
   }
 
-  /** Gives the connection back to its pool, or destroys it when it is broken or in an unknown state. */
+  /** Returns the connection to its pool, or destroys it when it is broken or in an unknown state. */
   release(isUsable = true): void {
     const isLost = !isUsable || this.#isBroken;
     if (isLost) this.#counters.connectionsLost += 1;
     this.#client.release(isLost);
   }
 
-  /** What `run` settles with, or a read timeout. Neither the driver's promises nor its own timeout: both assign a closure to a property of the
-   *  statement, and V8 allocates such closures in the old space. Each would keep the rows of its statement, and what refers to them, until the next
-   *  full collection: every young collection copies all rows instead of none (20 of 25 MB, 4 to 10 ms, when batches of 800 KB are read). */
+  /**
+   * Settles like `run`, or with a read timeout. Uses neither the driver's promises nor its own timeout, because both assign a closure to
+   * a property of the statement, and V8 allocates such closures in the old space. Each would retain the rows of its statement until the
+   * next full collection, so that every young collection copies all rows instead of none (20 of 25 MB, 4 to 10 ms, when batches of 800
+   * KB are read).
+   */
   async #answered<T>(run: (resolve: (value: T) => void, reject: (error: unknown) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const timer = setTimeout(() => reject(readTimeout()), readTimeoutMs(this.#settings));
@@ -88,7 +91,7 @@ export class Connection {
       this.#settings.beforeStatement(text);
       return await run();
     } catch (error) {
-      // The driver's stack leads to its socket; this one to who ran the statement.
+      // The driver's stack ends at its socket. This one includes the caller of the statement.
       if (error instanceof Error) Error.captureStackTrace(error);
       const errorClass = classifyPostgresError(error);
       this.#counters.errors[errorClass] += 1;

@@ -43,13 +43,13 @@ test.each([40 * DAY_MS, -40 * DAY_MS])(
   },
 );
 
-test('a process whose clock is right says nothing', async () => {
+test('a process with a correct clock logs nothing', async () => {
   const { clock, lines } = clockOf(0);
   await clock.read();
   expect(lines).toEqual([]);
 });
 
-test('while the database is away the last reading is carried on', async () => {
+test('while the database is unavailable the last reading is extrapolated', async () => {
   const lost = new PostgresPool({ dsn, applicationName: 'test', maxConnections: 1 });
   const { clock, steady } = clockOf(40 * DAY_MS, lost);
   await clock.read();

@@ -13,14 +13,17 @@ interface DatabaseClockOptions {
   readonly steadyClock?: () => number;
 }
 
-/** The clock of the database without asking it each time: read every 60 s, and carried on by the steady clock in between. Processes on several
- *  machines agree by it on days and expiry, and one whose clock is wrong changes nothing. Until it was read it is the clock of the process. */
+/**
+ * The clock of the database without a query for each reading: read every 60 s, and advanced by the steady clock in between. With it,
+ * processes on several machines agree on days and expiry, even if a machine's clock is wrong. Until the first reading it is the clock of
+ * the process.
+ */
 export class DatabaseClock implements Disposable {
   readonly #pool: PostgresPool;
   readonly #logger: DatabaseClockOptions['logger'];
   readonly #processClock: () => number;
   readonly #steadyClock: () => number;
-  /** What the database's clock is ahead of the steady one. */
+  /** Offset of the database's clock from the steady one. */
   #aheadMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isReported = false;
@@ -39,7 +42,7 @@ export class DatabaseClock implements Disposable {
   readonly now = (): number =>
     this.#aheadMs === undefined ? this.#processClock() : Math.floor(this.#steadyClock() + this.#aheadMs);
 
-  /** Rejects with the driver's error, and goes on with what was read before. */
+  /** Rejects with the driver's error and keeps the previous reading. */
   async read(): Promise<void> {
     const before = this.#steadyClock();
     const [row] = await this.#pool.query<{ now: number }>('SELECT clock_timestamp() AS now');

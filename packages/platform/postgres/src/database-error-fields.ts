@@ -3,7 +3,7 @@ import { classifyPostgresError, type PostgresErrorClass } from './postgres-error
 
 const AT = 'docs/failure-modes.md#database_unavailable';
 
-/** By SQLSTATE, or how it begins. */
+/** By SQLSTATE or its prefix. */
 const AFTER_STATE: Readonly<Record<string, string>> = {
   28: 'correct user and password of the DSN, or pg_hba.conf of the server: it refused them',
   '3D000': 'create the database that the DSN names, then run npm run migrate',

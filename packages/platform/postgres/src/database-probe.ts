@@ -9,7 +9,7 @@ const RESPONSE_MS = 5_000;
 
 interface DatabaseProbeOptions {
   readonly logger: WaitLogger;
-  /** What the service cannot work without; rejects where that fails. */
+  /** Checks what the service needs from the database. Rejects if that fails. */
   readonly probe: (pool: PostgresPool) => Promise<unknown>;
 }
 
@@ -21,7 +21,7 @@ export class DatabaseProbe implements AsyncDisposable {
   readonly #ready = Promise.withResolvers<void>();
   #reason: string | undefined = 'not connected to the database yet';
   #hasReachedDatabase = false;
-  /** When the probe in progress was sent. */
+  /** When the probe in progress was started. */
   #sentAt: number | undefined;
   #running: Promise<void> | undefined;
 
@@ -30,19 +30,19 @@ export class DatabaseProbe implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Why the service cannot work; undefined when it can. */
+  /** Why the service cannot use the database; undefined when it can. */
   get reason(): string | undefined {
     const waitedMs = this.#sentAt === undefined ? 0 : performance.now() - this.#sentAt;
     const silence = waitedMs > RESPONSE_MS ? `no response from the database for ${Math.round(waitedMs / 1_000)} s` : undefined;
     return this.#reason ?? silence;
   }
 
-  /** At any time since the start. */
+  /** Whether the database responded at any time since the start. */
   get hasReachedDatabase(): boolean {
     return this.#hasReachedDatabase;
   }
 
-  /** Resolves when the database serves for the first time, which may be never. */
+  /** Resolves when the database is usable for the first time, which may be never. */
   get ready(): Promise<void> {
     return this.#ready.promise;
   }
@@ -59,7 +59,7 @@ export class DatabaseProbe implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    // Tables and rights that a migration has still to make are waited for, too.
+    // Also waits for tables and rights that a migration still has to create.
     const onAttempt = (reason: string | undefined) => {
       this.#reason = reason;
       this.#hasReachedDatabase ||= reason === undefined;

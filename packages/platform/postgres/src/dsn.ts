@@ -17,7 +17,7 @@ export interface PostgresAddress {
 export function addressOf(dsn: Secret): PostgresAddress {
   const url = parse(dsn.reveal());
   const name = decode(url.pathname.slice(1));
-  // A socket folder stands in the query, and its URL has no host.
+  // A socket folder is in the query, and its URL has no host.
   const host = url.hostname || (url.searchParams.get('host') ?? 'localhost');
   const user = decode(url.username) || (url.searchParams.get('user') ?? '');
   return { host, port: Number(url.port || DEFAULT_PORT), database: name || user, user };

@@ -8,7 +8,7 @@ import { addressOf } from './dsn.ts';
 const MIGRATIONS_TABLE = 'schema_migrations';
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A migration by the name of its file without `.sql`. */
+/** A migration, named by its file without `.sql`. */
 export interface Migration {
   readonly name: string;
   /** Milliseconds since the epoch; undefined while it is missing in the database. */
@@ -21,8 +21,10 @@ interface MigrationSource {
   readonly folder: string;
 }
 
-/** Runs the migrations that the database lacks, all or none, and resolves with their names. Of several processes that start it at once, one
- *  runs them and the others wait. Faults: `invalid_dsn`, `foreign_schema`. */
+/**
+ * Runs the migrations that the database lacks, all or none, and resolves with their names. If several processes start it at once, one
+ * runs them and the others wait. Faults: `invalid_dsn`, `foreign_schema`.
+ */
 export async function migrate({ dsn, folder }: MigrationSource): Promise<string[]> {
   await using client = await connect(dsn);
   refuseOtherMigrations(await namesIn(folder), await ranMigrations(client.client));
@@ -53,7 +55,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return files.map((file) => file.slice(0, -'.sql'.length)).toSorted();
 }
 
-/** Refuses a database made before 0.1.0, whose migrations had other names. One of a newer version has ours, and more after them. */
+/** Refuses a database made before 0.1.0, whose migrations had other names. A database of a newer version has ours and further ones. */
 function refuseOtherMigrations(names: readonly string[], ran: ReadonlyMap<string, number>): void {
   const last = names.at(-1) ?? '';
   const unknown = [...ran.keys()].find((name) => name <= last && !names.includes(name));
@@ -75,7 +77,7 @@ async function ranMigrations(client: pg.Client): Promise<ReadonlyMap<string, num
   return new Map(rows.map(({ name, ran }) => [name, ran]));
 }
 
-/** Without a statement timeout: building an index on a large table takes its time. */
+/** Without a statement timeout, because building an index on a large table can take long. */
 async function connect(dsn: Secret): Promise<AsyncDisposable & { readonly client: pg.Client }> {
   addressOf(dsn);
   const client = new pg.Client({

@@ -31,7 +31,7 @@ const notify = (payload: string) => sender.query("SELECT pg_notify('keys', $1)",
 const untilSeen = (...expected: string[]) =>
   waitUntil(() => JSON.stringify(seen) === JSON.stringify(expected), { what: `${expected.join()}; got ${seen.join()}` });
 
-test('notifications arrive, and after a lost connection it says that some may have been missed', async () => {
+test('notifications arrive, and a lost connection is reported because some may have been missed', async () => {
   await using _listener = listen();
   await untilSeen('missed');
   await notify('first');
@@ -42,7 +42,7 @@ test('notifications arrive, and after a lost connection it says that some may ha
   await untilSeen('missed', 'first', 'error', 'missed', 'second');
 });
 
-test('a server that is gone without a word is noticed', async () => {
+test('a silently lost server is detected', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await using behind = new PostgresPool({ dsn: proxy.dsn, applicationName: 'behind' });
   await using _listener = listen(behind, 20);
@@ -51,7 +51,7 @@ test('a server that is gone without a word is noticed', async () => {
   await untilSeen('missed', 'error', 'missed');
 });
 
-test('nothing is left of a disposed listener', async () => {
+test('a disposed listener leaves no connection', async () => {
   const listener = listen();
   await untilSeen('missed');
   await listener[Symbol.asyncDispose]();

@@ -3,13 +3,13 @@ import pg from 'pg';
 import { backoffMs } from './backoff.ts';
 
 const BACKOFF = { firstMs: 100, maxMs: 15_000 };
-/** How often the connection is checked: a server that is gone without a word would be missed for hours otherwise. */
+/** How often the connection is checked. Otherwise a silently lost server would be noticed only after hours. */
 const CHECK_INTERVAL_MS = 15_000;
 
 export interface NotificationHandlers {
   /** Called with the payload. */
   readonly onNotification: (payload: string) => void;
-  /** Called when listening has begun, and again after each reconnection: what was sent before may have been missed. */
+  /** Called when listening has begun and after each reconnection. Earlier notifications may have been missed. */
   readonly onMissed: () => void;
   /** Called when the connection could not be made, or was lost. */
   readonly onError?: (error: unknown) => void;
@@ -70,13 +70,13 @@ export class NotificationListener implements AsyncDisposable {
     } finally {
       clearInterval(timer);
       this.#stop.signal.removeEventListener('abort', stop);
-      // A broken connection cannot be closed in order.
+      // A broken connection cannot be closed gracefully.
       await client.end().catch(() => {});
     }
   }
 }
 
-/** A check that has no response when the next one is due has failed. */
+/** A check without a response when the next one is due has failed. */
 function checkRegularly(client: pg.Client, intervalMs: number, onFailure: (error: unknown) => void): NodeJS.Timeout {
   let isPending = false;
   return setInterval(() => {

@@ -1,21 +1,23 @@
 import type { PostgresPool } from './postgres-pool.ts';
 
-/** How often to look even without a notification: LISTEN may not reach through a pooler. */
+/** Poll interval without notifications, because LISTEN may not work through a pooler. */
 const INTERVAL_MS = 30_000;
 
 interface NotifiedPollOptions {
   readonly channel: string;
-  /** Reads what may have changed. Must not reject. */
+  /** Reads possible changes. Must not reject. */
   readonly look: () => Promise<void>;
-  /** Whether a notification with this payload is a reason to look. */
+  /** Whether a notification with this payload triggers a read. */
   readonly isRelevant?: (payload: string) => boolean;
   readonly intervalMs?: number | undefined;
 }
 
-/** Looks at once, on every notification of a channel, after a connection was lost, and at an interval. One look runs at a time; whatever
- *  comes meanwhile makes one more follow, because the snapshot of the one in progress may be older than the change. */
+/**
+ * Reads at once, on every notification of a channel, after a lost connection, and at an interval. One read runs at a time. Triggers
+ * during a read cause one more, because its snapshot may be older than the change.
+ */
 export class NotifiedPoll implements AsyncDisposable {
-  /** Resolves after the first look: what changes from then on is noticed. */
+  /** Resolves after the first read. Later changes are detected. */
   readonly ready: Promise<void>;
   readonly #look: () => Promise<void>;
   readonly #listener: AsyncDisposable;
@@ -38,7 +40,7 @@ export class NotifiedPoll implements AsyncDisposable {
     });
   }
 
-  /** Looks once more after the look in progress. At most one waits. */
+  /** Reads again after the read in progress. At most one read waits. */
   lookAgain(): void {
     if (this.#isWaiting || this.#isOver) return;
     this.#isWaiting = true;

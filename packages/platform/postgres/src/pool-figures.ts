@@ -1,14 +1,14 @@
 import type { PostgresErrorClass } from './postgres-error.ts';
 
-/** What a pool has done since its start. */
+/** Counts of a pool since its start. */
 export interface PoolCounters {
-  /** Connections that were opened, and those that broke or were given up. */
+  /** Opened connections, and broken or discarded ones. */
   connectionsOpened: number;
   connectionsLost: number;
   statements: number;
   transactions: number;
   rollbacks: number;
-  /** Calls that got a connection, and for how long they waited altogether. */
+  /** Calls that got a connection, and their total wait. */
   acquired: number;
   acquireMs: number;
   /** Failed statements and connections. */
@@ -26,6 +26,6 @@ export interface PoolFigures extends Readonly<PoolCounters> {
   readonly connections: number;
   readonly idleConnections: number;
   readonly maxConnections: number;
-  /** Calls that wait for a connection. */
+  /** Calls waiting for a connection. */
   readonly waiting: number;
 }

@@ -3,7 +3,7 @@ import type { PoolFigures } from './pool-figures.ts';
 
 const POOL = ['pool'];
 
-/** Of connection pools, for services that name theirs. */
+/** Metrics of connection pools, by name. */
 export const POOL_INSTRUMENTS = {
   connections: gauge('svc.postgres.connections', '{connection}', 'Connections to Postgres that are open.', POOL),
   limit: gauge('svc.postgres.connection_limit', '{connection}', 'Connections to Postgres that may be open.', POOL),
@@ -17,7 +17,7 @@ export const POOL_INSTRUMENTS = {
   ]),
 };
 
-/** What `POOL_INSTRUMENTS` show of pools by name. */
+/** The values of `POOL_INSTRUMENTS` by pool name. */
 export function poolReadings(
   pools: Readonly<Record<string, PoolFigures>>,
 ): Readonly<Record<keyof typeof POOL_INSTRUMENTS, Reading>> {

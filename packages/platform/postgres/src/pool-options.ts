@@ -8,21 +8,23 @@ export interface PostgresPoolOptions {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly maxConnections?: number;
-  /** Calls that may wait for a connection; beyond it they fail at once. */
+  /** Maximum calls waiting for a connection. Further calls fail at once. */
   readonly maxWaiting?: number;
   /** How long a call waits for a connection, and a connection for its server. */
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
   /** How long a statement waits for a lock. */
   readonly lockTimeoutMs?: number;
-  /** How long a transaction may wait for its process. */
+  /** How long a transaction may be idle. */
   readonly idleTransactionTimeoutMs?: number;
   /** After how long an unused connection is closed. */
   readonly idleTimeoutMs?: number;
-  /** Whether a transaction pooler such as PgBouncer is in between: then statements have no names, and timeouts are set for each
-   *  transaction instead of each connection. */
+  /**
+   * Whether a transaction pooler such as PgBouncer is in between. Then statements have no names, and timeouts are set per transaction
+   * instead of per connection.
+   */
   readonly throughPooler?: boolean;
-  /** Called before each statement, BEGIN, COMMIT and ROLLBACK among them; what it throws is the statement's error. For tests. */
+  /** For tests. Called before each statement, including BEGIN, COMMIT and ROLLBACK. What it throws becomes the statement's error. */
   readonly beforeStatement?: (text: string) => void;
 }
 
@@ -40,7 +42,7 @@ const DEFAULTS = {
   beforeStatement: () => {},
 } as const;
 
-/** How much later than the server we give up on a statement: it matters only where the server cannot be reached any more. */
+/** Margin after the server's own statement timeout. Matters only when the server has become unreachable. */
 const READ_TIMEOUT_EXTRA_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
@@ -60,12 +62,12 @@ export function clientConfig(settings: PoolSettings): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: COLUMN_TYPES,
-    // A pooler refuses what it does not know of the settings that a connection starts with.
+    // A pooler refuses unknown startup parameters.
     ...(throughPooler ? {} : sessionTimeouts(settings)),
   };
 }
 
-/** After how long a statement without a response has failed. */
+/** Time after which a statement without a response has failed. */
 export function readTimeoutMs({ statementTimeoutMs }: PoolSettings): number {
   return statementTimeoutMs + READ_TIMEOUT_EXTRA_MS;
 }
@@ -78,7 +80,7 @@ function sessionTimeouts({ statementTimeoutMs, lockTimeoutMs, idleTransactionTim
   };
 }
 
-/** The same timeouts for one transaction; '' where the connection has them. */
+/** The same timeouts for one transaction; '' if they are set on the connection. */
 export function transactionTimeouts(settings: PoolSettings): string {
   if (!settings.throughPooler) return '';
   return Object.entries(sessionTimeouts(settings))

@@ -3,18 +3,20 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 /** Why a statement failed, in the order in which the classes are tested. Spec: G12.6, G14.28. */
 export type PostgresErrorClass = 'timeout' | 'connection' | 'contention' | 'constraint' | 'unknown';
 
-// Codes of the server are SQLSTATEs (PostgreSQL, Appendix A); those of the system begin with E; the driver's own errors have only a text.
+// Server codes are SQLSTATEs (PostgreSQL, Appendix A). System codes begin with E. The driver's own errors have only a text.
 const TIMEOUT_CODES = new Set(['57014', '25P03', '57P05', 'ETIMEDOUT']);
 const READ_TIMEOUT = 'Query read timeout';
 const TIMEOUT_TEXTS = [READ_TIMEOUT, 'timeout exceeded when trying to connect', 'timeout expired'];
 
-/** Shutdown and start of the server, too many connections, wrong credentials and a database that is not there yet: for whoever waits for the
- *  database these are all "not yet". */
+/**
+ * Shutdown and start of the server, too many connections, wrong credentials and a missing database. While waiting for the database these
+ * all count as "not yet".
+ */
 const CONNECTION_CODES = new Set(['57P01', '57P02', '57P03', '53300', '3D000']);
 const CONNECTION_CLASSES = new Set(['08', '28']);
 const SYSTEM_CODES =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOENT|EACCES)$/;
-/** Certificates and handshakes that were refused: codes of OpenSSL and Node. */
+/** Codes of OpenSSL and Node for refused certificates and handshakes. */
 const TLS_CODES = /CERT|^ERR_(?:TLS|SSL)|SELF_SIGNED|^UNABLE_TO_(?:VERIFY|GET)|^EPROTO$/;
 const CONNECTION_TEXTS = [
   'Connection terminated',
@@ -26,7 +28,7 @@ const CONNECTION_TEXTS = [
 /** Serialization failure, deadlock, lock timeout, object in use. */
 const CONTENTION_CODES = new Set(['40001', '40P01', '55P03', '55006', 'postgres_pool_full']);
 
-/** A value that its column cannot hold is refused like a row that breaks a constraint. */
+/** A value that does not fit its column is refused like a row that violates a constraint. */
 const CONSTRAINT_CLASSES = new Set(['22', '23', '44']);
 
 export function classifyPostgresError(error: unknown): PostgresErrorClass {
@@ -43,27 +45,29 @@ export function classifyPostgresError(error: unknown): PostgresErrorClass {
   return 'unknown';
 }
 
-/** Too many connections, out of memory, too many of something configured; a statement that was cancelled or waited for a lock for too long; a
- *  deadlock or serialization failure; too many calls of this process. */
+/**
+ * Too many connections, out of memory, a configured limit; a statement that was cancelled or waited too long for a lock; a deadlock or
+ * serialization failure; too many calls of this process.
+ */
 const OVERLOAD_CODES = new Set(['53300', '53200', '53400', '57014', '55P03', '40P01', '40001', 'postgres_pool_full']);
 const CONNECT_TIMEOUT_TEXTS = ['timeout exceeded when trying to connect', 'timeout expired'];
 
-/** Whether there was more to do than the pool or the server could: the same call may succeed a second later. */
+/** Whether the pool or the server was overloaded, so that the same call may succeed a second later. */
 export function isOverload(error: unknown): boolean {
   const message = messageOf(error);
   return OVERLOAD_CODES.has(codeOf(error)) || CONNECT_TIMEOUT_TEXTS.some((text) => message.includes(text));
 }
 
-/** Errors of a connection that was never made. */
+/** Errors of a connection that was never established. */
 const NOT_CONNECTED_CODES = new Set(['53300', '57P03', '3D000', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** Whether an error says for sure that its statement was never sent: there was no connection for it. */
+/** Whether an error proves that its statement was never sent, because there was no connection. */
 export function wasNeverSent(error: unknown): boolean {
   const code = codeOf(error);
   return NOT_CONNECTED_CODES.has(code) || code.startsWith('28');
 }
 
-/** Of a statement that the server may still run: the connection is of no more use. The text is the driver's own. */
+/** The error of a statement that the server may still be running. The connection is unusable. The text equals the driver's own. */
 export function readTimeout(): Error {
   return new Error(READ_TIMEOUT);
 }

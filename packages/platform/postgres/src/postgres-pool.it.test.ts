@@ -41,7 +41,7 @@ const terminate = (applicationName: string) =>
   pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [applicationName]);
 
 describe('values', () => {
-  test('bigint is a number, numeric an exact text, timestamptz milliseconds, date a text', async () => {
+  test('bigint is a number, numeric an exact string, timestamptz milliseconds, date a string', async () => {
     const [row] = await pool.query(
       `SELECT 9007199254740991::int8 AS big, count(*) AS n, 0.000006150000::numeric(38,12) AS cost,
        '2026-01-05 00:00:00.123+02'::timestamptz AS at, '0001-01-01 00:00+00'::timestamptz AS first, '2026-01-05'::date AS day, '\\x0102'::bytea AS bytes`,
@@ -65,19 +65,19 @@ describe('values', () => {
     expect(rows).toEqual([{ at: Date.UTC(2026, 0, 4, 22) + 123, never: Number.POSITIVE_INFINITY }]);
   });
 
-  test('a bigint that no number holds is an error, and the connection goes on', async () => {
+  test('a bigint beyond 2^53 is an error, and the connection stays usable', async () => {
     expect(await failureOf(pool.query('SELECT 9007199254740993::int8'))).toMatchObject({ name: 'RangeError' });
     expect(await pool.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 });
 
 describe('transactions', () => {
-  test('commit what they did, and execute counts rows', async () => {
+  test('commit their work, and execute counts rows', async () => {
     const inserted = await pool.transaction((transaction) => transaction.execute('INSERT INTO items VALUES (1), (2)'));
     expect([inserted, await idsOf(pool)]).toEqual([2, [1, 2]]);
   });
 
-  test('leave nothing behind when their work throws, and keep its error', async () => {
+  test('are rolled back when their work throws, and keep its error', async () => {
     const error = new Error('of the work');
     const failed = pool.transaction(async (transaction) => {
       await transaction.execute('INSERT INTO items VALUES (1)');
@@ -87,7 +87,7 @@ describe('transactions', () => {
     expect([await idsOf(pool), pool.figures().rollbacks]).toEqual([[], 1]);
   });
 
-  test('that go on after a failed statement are an error, not a silent rollback', async () => {
+  test('that continue after a failed statement are an error, not a silent rollback', async () => {
     const work = pool.transaction(async (transaction) => {
       await transaction.execute('INSERT INTO items VALUES (1)');
       await failureOf(transaction.execute('INSERT INTO items VALUES (1)'));
@@ -101,12 +101,12 @@ describe('transactions', () => {
     expect(await failureOf(nested)).toMatchObject({ message: expect.stringContaining('transactions do not nest') });
   });
 
-  test('take no statement after their end', async () => {
+  test('accept no statement after their end', async () => {
     const ended = await pool.transaction(async (transaction) => transaction);
     expect(await failureOf(ended.query('SELECT 1'))).toMatchObject({ message: expect.stringContaining('after the end') });
   });
 
-  test('give up their connection when ROLLBACK fails', async () => {
+  test('discard their connection when ROLLBACK fails', async () => {
     await using failing = open({
       maxConnections: 1,
       beforeStatement: (text) => {
@@ -125,7 +125,7 @@ describe('transactions', () => {
     expect(await idsOf(failing)).toEqual([]);
   });
 
-  test('that wait for their process too long are ended by the server', async () => {
+  test('that are idle for too long are ended by the server', async () => {
     await using short = open({ idleTransactionTimeoutMs: 50 });
     const work = short.transaction(async (transaction) => {
       await waitUntil(
@@ -162,7 +162,7 @@ describe('errors are classified', () => {
     expect(await short.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('a lock that is not got in time is contention', async () => {
+  test('a lock timeout is contention', async () => {
     await using impatient = open({ lockTimeoutMs: 20 });
     await pool.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE items');
@@ -193,13 +193,13 @@ describe('errors are classified', () => {
   });
 });
 
-test('connections that break, idle or in use, end nothing but their statement', async () => {
+test('broken connections, idle or in use, fail only their statement', async () => {
   await using other = open({ applicationName: 'broken', maxConnections: 2 });
   await other.query('SELECT 1');
   await terminate('broken');
   await waitUntil(() => other.figures().connectionsLost === 1, { what: 'the idle one to be lost' });
   const sleeping = classOf(other.query('SELECT pg_sleep(60)'));
-  // A connection that is still being opened has its name already.
+  // A connection that is still being opened already has its name.
   const isRunning = async () =>
     (await pool.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'broken' AND query LIKE '%pg_sleep(60)%'`))
       .length > 0;
@@ -210,7 +210,7 @@ test('connections that break, idle or in use, end nothing but their statement', 
   expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });
 });
 
-test('rows that come in pages are all there, and an error in a later page ends nothing but its transaction', async () => {
+test('paged rows are complete, and an error in a later page fails only its transaction', async () => {
   await using one = open({ maxConnections: 1 });
   const pages = (text: string, value: number) =>
     one.transaction(async (transaction) => {
@@ -242,7 +242,7 @@ test('a loop over pages may end early, or throw', async () => {
   expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
-test('a named statement is prepared once, and never behind a pooler', async () => {
+test('a named statement is prepared once, but never behind a pooler', async () => {
   const prepared = async (of: PostgresPool) => {
     for (let i = 0; i < 3; i += 1) await of.query('SELECT $1::int AS n', [i], { name: 'n' });
     return (await of.query('SELECT name FROM pg_prepared_statements')).map(({ name }) => name);
@@ -269,7 +269,7 @@ test('an advisory lock is held by one transaction at a time, and until its end',
   expect(await other.transaction((one) => tryLockByName(one, 'retention'))).toBe(true);
 });
 
-test('the password is in nothing that is printed of a pool or its errors', async () => {
+test('no printed form of a pool or its errors contains the password', async () => {
   const url = new URL(database.dsn.reveal());
   url.password = 'hunter22hunter22';
   await using secretive = open({ dsn: new Secret(url.href) });
@@ -295,7 +295,7 @@ describe('COPY', () => {
   const copy = (text: string) =>
     pool.transaction((transaction) => transaction.copyFrom('COPY items FROM STDIN', Buffer.from(text)));
 
-  test('takes rows of any number in one statement, and nothing of them when one is bad', async () => {
+  test('copies any number of rows in one statement, and none when one is invalid', async () => {
     const rows = Array.from({ length: 50_000 }, (_, id) => `${id}\t${id * 2}\n`);
     expect(await copy(rows.join(''))).toBe(rows.length);
     expect(await classOf(copy('60000\t2\n60001\t3\n'))).toBe('constraint');
@@ -304,7 +304,7 @@ describe('COPY', () => {
     expect(pool.figures()).toMatchObject({ connections: 1, connectionsLost: 0 });
   });
 
-  test('that the server ends is an error of its class, and the connection is given up when it broke', async () => {
+  test('ended by the server is an error of its class, and a broken connection is discarded', async () => {
     await using slow = open({ statementTimeoutMs: 50, applicationName: 'slow' });
     await pool.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE items');

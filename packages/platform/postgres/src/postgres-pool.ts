@@ -17,8 +17,10 @@ import {
 import { classifyPostgresError } from './postgres-error.ts';
 import { runTransaction, type Transaction, type TransactionOptions } from './transaction.ts';
 
-/** Connections to one database. It opens none before the first call. Errors are the driver's (`classifyPostgresError`), and
- *  `postgres_pool_full` where too many calls wait. */
+/**
+ * Connections to one database. It opens none before the first call. Errors are the driver's (`classifyPostgresError`), and
+ * `postgres_pool_full` when too many calls wait.
+ */
 export class PostgresPool implements Queryable, AsyncDisposable {
   readonly #settings: PoolSettings;
   readonly #pool: pg.Pool;
@@ -33,14 +35,14 @@ export class PostgresPool implements Queryable, AsyncDisposable {
     this.#pool = new pg.Pool({ ...clientConfig(this.#settings), max: maxConnections, idleTimeoutMillis: idleTimeoutMs });
     this.#pool.on('connect', (client) => {
       this.#counters.connectionsOpened += 1;
-      // A connection that breaks while it is in use reports that as an event too, which without a listener ends the process.
+      // A connection that breaks while in use also emits an event, which would end the process without a listener.
       client.on('error', () => {});
     });
-    // Of an idle connection, which the pool has removed.
+    // An error of an idle connection, which the pool has removed.
     this.#pool.on('error', () => (this.#counters.connectionsLost += 1));
   }
 
-  /** Where the database is, for logs. */
+  /** Address of the database, for logs. */
   get address(): PostgresAddress {
     return addressOf(this.#settings.dsn);
   }
@@ -53,8 +55,10 @@ export class PostgresPool implements Queryable, AsyncDisposable {
     return (await this.#run(text, values, options)).rowCount ?? 0;
   }
 
-  /** Commits what `work` did, or nothing when it throws. Transactions do not nest: the inner one would wait for a second connection, which
-   *  may be the last, and would not see the rows of the outer one. */
+  /**
+   * Commits the statements of `work`, or nothing when it throws. Transactions do not nest, because the inner one would wait for a second
+   * connection, which might be the last, and would not see the rows of the outer one.
+   */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     invariant(this.#inTransaction.getStore() === undefined, 'transactions do not nest');
     const connection = await this.#connect();
@@ -68,14 +72,14 @@ export class PostgresPool implements Queryable, AsyncDisposable {
     }
   }
 
-  /** Subscribes to notifications over a connection of its own, which a transaction pooler cannot carry. */
+  /** Subscribes to notifications over a separate connection. Does not work through a transaction pooler. */
   listen(channel: string, handlers: NotificationHandlers): NotificationListener {
     const config = { ...clientConfig(this.#settings), query_timeout: readTimeoutMs(this.#settings) };
     this.#listeners += 1;
     return new NotificationListener(config, channel, handlers);
   }
 
-  /** A pool whose service listens has that connection, too, for as long as the process lives. */
+  /** A pool of a listening service uses that additional connection for the life of the process. */
   figures(): PoolFigures {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return {

@@ -17,14 +17,14 @@ test.each<[string, (pool: PostgresPool) => Promise<unknown>]>([
   ['statement', (pool) => pool.query(ROWS)],
   ['named statement', (pool) => pool.query(ROWS, [], { name: 'rows' })],
   ['statement of a transaction', (pool) => pool.transaction((transaction) => transaction.query(ROWS))],
-])('the rows of a %s are gone with the next young collection', async (_, read) => {
+])('the rows of a %s are freed by the next young collection', async (_, read) => {
   await using database = await emptyDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test', maxConnections: 1 });
   await read(pool);
   collect();
   const before = oldSpace();
   for (let ran = 0; ran < STATEMENTS; ran += 1) await read(pool);
-  // What is alive after two of them moves to the old space.
+  // Objects that survive two of them move to the old space.
   collect({ type: 'minor' });
   collect({ type: 'minor' });
   expect(oldSpace() - before).toBeLessThan(BYTES / 4);

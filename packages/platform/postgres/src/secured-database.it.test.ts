@@ -43,17 +43,17 @@ async function acceptTls(isAccepted: boolean): Promise<void> {
   await waitUntil(hasChanged, { what: 'the setting' });
 }
 
-test('a connection is encrypted where the server has a certificate of the authority in the DSN', async () => {
+test('a connection is encrypted if the server has a certificate of the authority in the DSN', async () => {
   await using pool = open(dsnOf(VERIFIED));
   expect(await isEncrypted(pool)).toEqual([{ ssl: true }]);
 });
 
-test('a client certificate in the DSN takes the place of a password', async () => {
+test('a client certificate in the DSN replaces a password', async () => {
   await using pool = open(dsnOf({ ...VERIFIED, sslcert: client, sslkey: clientKey }, { username: 'client', password: '' }));
   expect(await isEncrypted(pool)).toEqual([{ ssl: true }]);
 });
 
-/** What is logged while the database is awaited, and why the process is not ready. */
+/** The log while waiting for the database, and why the process is not ready. */
 async function firstWait(dsn: Secret) {
   await using pool = open(dsn);
   const stop = new AbortController();
@@ -76,14 +76,14 @@ test.each<[string, () => Secret, RegExp]>([
   ['password', () => dsnOf(VERIFIED, { password: WRONG_PASSWORD }), /user and password/],
   ['sslmode (none)', () => dsnOf({}, { username: 'tls_only', password: WRONG_PASSWORD }), /sslmode/],
   ['client certificate (none)', () => dsnOf(VERIFIED, { username: 'client' }), /sslcert/],
-])('a wrong %s is named with what to do, and no secret is logged', async (_, dsn, nextStep) => {
+])('a wrong %s is reported with the next step, and no secret is logged', async (_, dsn, nextStep) => {
   const { line, lines, reason } = await firstWait(dsn());
   expect(line).toMatchObject({ error_class: 'connection', next_step: expect.stringMatching(nextStep) });
   expect(reason).toMatch(/^waiting for the database: \w/);
   expectNoSecret([lines, reason]);
 });
 
-test('a server without TLS is not used where the DSN requires it', async () => {
+test('a server without TLS is not used if the DSN requires it', async () => {
   await acceptTls(false);
   try {
     const { line, lines, reason } = await firstWait(dsnOf(VERIFIED));

@@ -29,7 +29,7 @@ export class Transaction implements Queryable {
     return this.#open().copyFrom(text, data);
   }
 
-  /** From here on statements are refused: they would run outside of the transaction. */
+  /** From now on statements are refused, because they would run outside the transaction. */
   end(): void {
     this.#isOver = true;
   }
@@ -44,7 +44,10 @@ export class Transaction implements Queryable {
   }
 }
 
-/** Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back; when that fails too, the connection is not used again. */
+/**
+ * Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back. When the rollback fails too, the connection is not
+ * reused.
+ */
 export async function runTransaction<T>(
   connection: Connection,
   timeouts: string,
@@ -58,7 +61,7 @@ export async function runTransaction<T>(
     const result = await work(transaction);
     transaction.end();
     const { command } = await connection.run('COMMIT');
-    // The server responds to COMMIT with ROLLBACK, and no error, where `work` went on after a failed statement.
+    // The server responds to COMMIT with ROLLBACK and no error if `work` continued after a failed statement.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
     isUsable = true;
     return result;

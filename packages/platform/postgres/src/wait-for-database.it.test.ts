@@ -18,7 +18,7 @@ function testLogger() {
   return { lines, info: add, warn: add };
 }
 
-test('a process that starts before the database waits, says so in log and readiness, and goes on when it comes', async () => {
+test('a process that starts before the database waits, reports it in log and readiness, and continues once it is up', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   await using pool = new PostgresPool({ dsn: proxy.dsn, applicationName: 'test' });
@@ -45,7 +45,7 @@ test('waiting ends with its signal', async () => {
   expect(await waiting).toBe(false);
 });
 
-test('what waiting does not heal is thrown', async () => {
+test('permanent errors are thrown', async () => {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const probe = () => pool.query('SELECT * FROM nothing');
   const error: unknown = await waitForDatabase(pool, { logger: testLogger(), signal: new AbortController().signal, probe }).catch(

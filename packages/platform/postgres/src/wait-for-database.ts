@@ -7,10 +7,10 @@ import type { PostgresPool } from './postgres-pool.ts';
 import { classifyPostgresError } from './postgres-error.ts';
 
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
-/** How often the log repeats that the database is awaited. */
+/** How often the log repeats that the process waits for the database. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** What is logged of a wait. */
+/** Log settings of a wait. */
 export interface WaitFields extends PostgresAddress {
   readonly waited_ms: number;
   readonly err?: unknown;
@@ -29,16 +29,17 @@ interface DatabaseWait {
   readonly signal: AbortSignal;
   /** Called after each attempt: why the database cannot be used; undefined when it can. */
   readonly onAttempt?: (reason: string | undefined) => void;
-  /** What must succeed; by default any statement. */
+  /** The check that must succeed; by default any statement. */
   readonly probe?: (pool: PostgresPool) => Promise<unknown>;
-  /** Errors of the probe that waiting may resolve; by default those of an unavailable database. */
+  /** Errors of the probe that may go away by waiting; by default those of an unavailable database. */
   readonly isAwaited?: (error: unknown) => boolean;
 }
 
 const isAway = (error: unknown): boolean => ['connection', 'timeout'].includes(classifyPostgresError(error));
 
-/** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. An error that waiting does
- *  not heal is thrown. */
+/**
+ * Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. Throws permanent errors.
+ */
 export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait): Promise<boolean> {
   const { logger, signal, onAttempt, probe = (of) => of.query('SELECT 1'), isAwaited = isAway } = options;
   const startedAt = performance.now();

@@ -25,12 +25,12 @@ export function hasFindings(counts: FindingCounts): boolean {
   return FINDING_KINDS.some((kind) => counts[kind] > 0);
 }
 
-/** Counts as one text, in which they cross to another thread. */
+/** Serializes counts for another thread. */
 export function findingsText(counts: FindingCounts): string {
   return FINDING_KINDS.map((kind) => counts[kind]).join();
 }
 
-/** The counts that `findingsText` wrote. */
+/** Parses the counts of `findingsText`. */
 export function readFindings(text: string): FindingCounts {
   const counts = noFindings();
   for (const [at, count] of text.split(',').entries()) {

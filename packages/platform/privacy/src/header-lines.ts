@@ -19,8 +19,8 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADERS.has(name);
 }
 
-// Header lines are a message's headers as text: names and values in turn, one a line. A header can hold no line break, so that
-// the line's number says which it is. One string crosses to a worker thread at a fraction of the cost of an array.
+// Header lines are a message's headers as text: alternating names and values, one per line. A header cannot contain a line break, so the
+// line number tells names and values apart. Passing one string to a worker thread costs a fraction of an array.
 
 /** The first value of a header, trimmed. `name` is lower-case. */
 export function headerOf(lines: string, name: string): string | undefined {
@@ -29,7 +29,7 @@ export function headerOf(lines: string, name: string): string | undefined {
   return at === -1 ? undefined : parts[at + 1]?.trim();
 }
 
-/** Header lines as the API shows them: lower-case name -> values in the order they came. */
+/** Header lines as the API shows them: lower-case name -> values in order of arrival. */
 export function headerValuesOf(lines: string): Record<string, string[]> {
   const values = Object.create(null) as Record<string, string[]>;
   if (lines === '') return values;

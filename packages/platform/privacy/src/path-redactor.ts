@@ -6,10 +6,10 @@ import { scrub } from './scrub.ts';
 /** Redacts the path of an exchange for storage. */
 export type RedactPath = (path: string, scope: { readonly workspace_id: string }) => string;
 
-/** Without rules: credentials are hidden. */
+/** Without rules, only credentials are hidden. */
 export const redactCredentials: RedactPath = (path) => scrub(path).text;
 
-/** The same for paths whose traces may have to hide personal data as well. */
+/** The same for paths whose traces may also have to hide personal data. */
 export function pathRedactor(rules: PrivacyRules): RedactPath {
   if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
   const context = openPrivacyContext(rules);

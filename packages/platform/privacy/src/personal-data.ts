@@ -1,13 +1,13 @@
 import type { Span } from './text-edit.ts';
 
-/** Of an address, before and after its `@`; longer ones do not exist (RFC 5321). */
+/** Maximum lengths before and after the `@` of an address (RFC 5321). */
 const LOCAL_MAX = 64;
 const DOMAIN_MAX = 255;
 const LOCAL = /[\w.%+\-'\u00c0-\u024f\u0370-\u052f]/;
 const DOMAIN = /^[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]*\.)+[A-Za-z]{2,63}(?![A-Za-z0-9-])/;
 
-// A country code behind a plus, then groups of digits. A group never ends within its digits: where several groups could share them, the ways to
-// do so are millions, and a number of 72 digits took 130 ms.
+// A country code after a plus, then groups of digits. A group never ends within its digits, because digits shared by several groups
+// would be split in millions of ways: a number of 72 digits took 130 ms.
 const GROUP = String.raw`(?:[-. ]\(?|\(|(?<=\)))\d{1,15}(?!\d)\)?`;
 const INTERNATIONAL = new RegExp(
   String.raw`(?<![\w+/=-])\+[1-9](?:\d{0,2}(?!\d)(?:${GROUP}){1,6}|\d{1,14}(?!\d)\)?(?:${GROUP}){0,5})(?!\w)`,
@@ -15,13 +15,13 @@ const INTERNATIONAL = new RegExp(
 );
 const INTERNATIONAL_DIGITS = [9, 15] as const;
 const LAST_GROUP = /[-. ]?\(?(?<!\d)\d+\)?$/;
-// North American, and separated: ten digits in a row are more often an id. Groups between spaces have to begin as such numbers do.
+// North American with separators, because ten digits in a row are more often an id. Groups between spaces must begin like such numbers.
 const NATIONAL =
   /(?<!\w|\w[-.])(?:1[-. ])?(?:\(\d{3}\) ?\d{3}[-. ]|\d{3}([-.])\d{3}\1|[2-9]\d{2} [2-9]\d{2} )\d{4}(?!\w|[-.]\d)/g;
-// Numbers that were never given out are left alone.
+// Numbers that were never assigned are ignored.
 const SSN = /(?<!\w|\w[-.])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!\w|[-.]\d)/g;
 
-/** Email addresses with a host name that has a dot. Walks outwards from each `@`, so that no text takes longer than its length. */
+/** Email addresses with a host name that has a dot. Searches outwards from each `@`, so that the time is linear in the text. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = [];
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -43,7 +43,7 @@ export function findPhones(text: string): Span[] {
   return [...international.filter(({ start, end }) => end > start), ...spansOf(text, NATIONAL)];
 }
 
-/** A number without groups of digits behind it that would make it too long: they are others. Empty when it is not a number. */
+/** A number without following groups of digits that would make it too long. Empty when it is not a number. */
 function internationalNumber(groups: string): string {
   const [least, most] = INTERNATIONAL_DIGITS;
   let number = groups;

@@ -7,21 +7,21 @@ import { isSecretHeader } from './header-lines.ts';
 import { DETECTORS, type Detector } from './findings.ts';
 import { hasMode, type PrivacyRules } from './privacy-rules.ts';
 
-/** Rules made ready for use, once a thread. */
+/** Rules prepared for use, once per thread. */
 export interface PrivacyContext {
   readonly rules: PrivacyRules;
   readonly fields: DeniedFields;
   /** Matches a placeholder, alone. */
   readonly placeholder: RegExp;
-  /** Matches the names of denied headers in header lines; undefined when only headers that are always redacted are denied. */
+  /** Matches the names of denied headers in header lines; undefined when only always redacted headers are denied. */
   readonly deniedHeader: RegExp | undefined;
   /** The detectors for bodies, and the prefilter for bodies without findings. */
   readonly inBodies: readonly Detector[];
   readonly bodyPrefilter: TextPrefilter;
-  /** The same for texts other than bodies: a credential is never stored there, whatever is configured. */
+  /** The same for texts other than bodies, in which a credential is never stored, regardless of the configuration. */
   readonly inLines: readonly Detector[];
   readonly linePrefilter: TextPrefilter;
-  /** For bodies where the mode is `off`: only credentials. Undefined when no mode is `off`, or credentials are not detected. */
+  /** For bodies with mode `off`: only credentials. Undefined when no mode is `off`, or credentials are not detected. */
   readonly whenOff?: PrivacyContext | undefined;
 }
 

@@ -41,12 +41,12 @@ test.each([
   ['/openai/v1/ch%61t%zz', false],
   ['/openai/%761/chat/%zz', true],
   ['/openai/v1/chat%2Fcompletions', false],
-])('%s is below /openai/v1/chat, as a provider reads it: %s', (path, isMatch) => {
+])('%s is below /openai/v1/chat for a provider: %s', (path, isMatch) => {
   const policy = policyFor(rules({ match: { route_prefix: '/openai/v1/chat' }, mode: 'block' }), subject(path));
   expect(policy.mode).toBe(isMatch ? 'block' : 'redact_storage');
 });
 
-test('without a match the general policy holds', () => {
+test('without a match the general policy applies', () => {
   expect(policyFor(rules(), subject())).toMatchObject({ mode: 'redact_storage', policyId: 'general' });
   expect(policyFor(rules({ match: { org_id: 'x' }, mode: 'off' }), subject())).toEqual({
     mode: 'redact_storage',
@@ -54,7 +54,7 @@ test('without a match the general policy holds', () => {
   });
 });
 
-test('the most specific scope wins, of several the first; what it does not say is said in general', () => {
+test('the most specific scope wins, then the first; missing fields come from the general policy', () => {
   const scopes: PrivacyScope[] = [
     { match: { org_id: 'o' }, mode: 'off' },
     { match: { org_id: 'o', workspace_id: 'w' }, policy_id: 'special' },
@@ -64,7 +64,7 @@ test('the most specific scope wins, of several the first; what it does not say i
   expect(policyFor(rules(...scopes.toReversed()), subject())).toEqual({ mode: 'block', policyId: 'general' });
 });
 
-test('a mode counts wherever it may hold', () => {
+test('a mode counts wherever it may apply', () => {
   expect(hasMode(rules(), ['block', 'off'])).toBe(false);
   expect(hasMode(rules(), ['redact_storage'])).toBe(true);
   expect(hasMode(rules({ match: { org_id: 'x' }, mode: 'block' }), ['block'])).toBe(true);

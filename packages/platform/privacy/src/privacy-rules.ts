@@ -10,16 +10,16 @@ export interface PrivacyRules {
   readonly mode: PrivacyMode;
   readonly policyId: string;
   readonly detectors: Readonly<Record<Detector, boolean>>;
-  /** Headers to redact beside those that always are; lower-case. */
+  /** Headers to redact in addition to those that always are, in lower case. */
   readonly deniedHeaders: readonly string[];
   readonly deniedFields: readonly string[];
-  /** With `{type}` and `{hash}` to be filled in. */
+  /** A template with `{type}` and `{hash}`. */
   readonly format: string;
   readonly salt: string;
   readonly scopes: readonly PrivacyScope[];
 }
 
-/** Other rules for some exchanges: those for which everything under `match` holds. */
+/** Other rules for exchanges that match everything under `match`. */
 export interface PrivacyScope {
   readonly match: {
     readonly org_id?: string | undefined;
@@ -47,7 +47,7 @@ interface PrivacySubject {
   readonly path: string;
 }
 
-/** The policy of an exchange: of the matching scope with the most fields, the first of several, else the general policy. */
+/** The policy of an exchange: that of the matching scope with the most fields, or the first of several, else the general policy. */
 export function policyFor(rules: PrivacyRules, subject: PrivacySubject): PrivacyPolicy {
   const { mode, policyId, scopes } = rules;
   if (scopes.length === 0) return rules;
@@ -80,15 +80,14 @@ function isMatch(wanted: string | undefined, is: string): boolean {
   return wanted === undefined || wanted === is;
 }
 
-/** On a boundary of the path only. */
+/** Only on a path boundary. */
 function isBelow(path: string, prefix: string): boolean {
   const [bare = ''] = path.split('?', 1);
   const [plain, wanted] = [spelledOut(bare), spelledOut(prefix)];
   return plain === wanted || plain.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`);
 }
 
-/** Characters of ASCII as themselves: to a provider `/%63hat` is `/chat`, so no rule may be evaded by it. A slash that is encoded is no
- *  boundary. */
+/** Decodes ASCII characters, because `/%63hat` is `/chat` to a provider and must not evade a rule. An encoded slash is not a boundary. */
 function spelledOut(path: string): string {
   return path.replace(/%(?!2f)([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

@@ -1,28 +1,28 @@
 import { noFindings, type FindingCounts } from './findings.ts';
 import { redactPath, scrub } from './scrub.ts';
 
-/** The kind of a body by its content type; undefined: any other. */
+/** The kind of a body by its content type; undefined for any other. */
 export const BODY_KINDS = [undefined, 'json', 'sse'] as const;
 export type BodyKind = (typeof BODY_KINDS)[number];
 
-/** Redacts what may not be stored of an exchange, and counts it. */
+/** Redacts data of an exchange that must not be stored, and counts findings. */
 export interface Redaction {
   readonly counts: FindingCounts;
-  /** A text that is no body: a name, an id, the value of a header. */
+  /** A text other than a body: a name, an id, the value of a header. */
   line(text: string): string;
   path(path: string): string;
   /** Header lines (`header-lines.ts`). */
   headers(lines: string): string;
-  /** A body's text; `isCut` when it has no end. Without it bodies are kept as they are. */
+  /** A body's text; `isCut` when its end is missing. Without this method bodies are kept unchanged. */
   readonly body?: ((text: string, kind: BodyKind, isCut?: boolean) => string) | undefined;
 }
 
-/** The redaction where `pii.mode` is `off`: credentials, and nothing else. */
+/** The redaction with `pii.mode` `off`: only credentials. */
 export class Scrubber implements Redaction {
   readonly counts = noFindings();
   readonly body: Redaction['body'];
 
-  /** `inBodies` redacts credentials in bodies; without it they are kept as they are. */
+  /** `inBodies` redacts credentials in bodies; without it they are kept unchanged. */
   constructor(inBodies?: Pick<Redaction, 'counts' | 'body'>) {
     if (inBodies === undefined) return;
     this.counts = inBodies.counts;

@@ -31,14 +31,14 @@ describe('bodies', () => {
     expect(some.counts).toEqual(counted(found));
   });
 
-  test('what was redacted holds nothing more to be found', () => {
+  test('redacted text contains no further findings', () => {
     for (const { expected, kind } of corpus.filter((one) => one.kind !== undefined)) {
       const some = redactor();
       expect(bodyOf(some, expected, kind)).toBe(expected);
     }
   });
 
-  test('JSON stays JSON, keeps its shape, and has no secret left', () => {
+  test('JSON stays JSON, keeps its structure, and contains no secret', () => {
     const secret = fc.constantFrom(
       'alice@example.com',
       '123-45-6789',
@@ -82,7 +82,7 @@ describe('bodies', () => {
     );
   });
 
-  test('wherever a body is cut, nothing of a denied value is left', () => {
+  test('a body cut anywhere contains no part of a denied value', () => {
     const text = JSON.stringify({
       a: { password: 'hunter2 is 1 word', n: 5 },
       arguments: JSON.stringify({ token: 'hunter2' }),
@@ -92,7 +92,7 @@ describe('bodies', () => {
   });
 });
 
-// More than a call takes as arguments.
+// More than the maximum number of call arguments.
 test.each<[string, BodyKind, string, Partial<FindingCounts>]>([
   ['in text', undefined, 'a@b.cc '.repeat(150_000), { email: 150_000 }],
   ['in a string', 'json', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`, { email: 150_000 }],
@@ -104,13 +104,13 @@ test.each<[string, BodyKind, string, Partial<FindingCounts>]>([
   ],
   ['in rows', 'json', ['a', 'c'].map((name) => `{"c":"${`${name}@b.cc `.repeat(75_000)}"}\n`).join(''), { email: 150_000 }],
   ['in a form', undefined, '&token=a'.repeat(150_000), { field_name: 150_000 }],
-])('a body that is nothing but findings is redacted: %s', (_, kind, text, found) => {
+])('a body consisting only of findings is redacted: %s', (_, kind, text, found) => {
   const some = redactor();
   expect(bodyOf(some, text, kind)).not.toMatch(/@|=a/);
   expect(some.counts).toEqual(counted(found));
 });
 
-describe('what is switched off is left', () => {
+describe('disabled detectors redact nothing', () => {
   const text = JSON.stringify({ c: 'a@example.com 415-555-0100 123-45-6789 sk-proj-abcdefgh', token: 't' });
   const off = { email: false, phone: false, ssn: false, token_like: false };
 
@@ -124,7 +124,7 @@ describe('what is switched off is left', () => {
     expect(bodyOf(some, text, 'json')).toBe(JSON.stringify({ c: expected, token: 't' }));
   });
 
-  test('credentials stay out of lines and paths all the same', () => {
+  test('credentials are still redacted in lines and paths', () => {
     const some = redactor({ detectors: off });
     expect(some.line('model sk-proj-abcdefgh a@example.com')).toBe('model [TOKEN] a@example.com');
     expect(some.path('/v1/sk-proj-abcdefgh')).toBe('/v1/[REDACTED]');
@@ -149,7 +149,7 @@ describe('placeholders', () => {
     expect(some.counts).toEqual(noFindings());
   });
 
-  test('of the same value are the same within a workspace, and not across workspaces or salts', () => {
+  test('of the same value are equal within a workspace, but not across workspaces or salts', () => {
     const of = (workspace: string, salt: string) => redactor({ ...full, salt }, workspace).line('a@example.com');
     expect(of('w', 's')).toBe(of('w', 's'));
     expect(new Set([of('w', 's'), of('x', 's'), of('w', 'r')]).size).toBe(3);
@@ -157,7 +157,7 @@ describe('placeholders', () => {
 });
 
 describe('headers', () => {
-  test('denied ones are redacted by name, whatever the case of letters, and others by what they say', () => {
+  test('denied ones are redacted by name in any letter case, and others by content', () => {
     const some = redactor();
     const lines = ['X-USER', 'bob', 'x-team.name', 'red', 'x-teamXname', 'blue', 'a', 'x-user', 'b', 'to bob@example.com'];
     expect(some.headers(lines.join('\n')).split('\n')).toEqual([
@@ -175,7 +175,7 @@ describe('headers', () => {
     expect(some.counts).toEqual(counted({ header: 2, email: 1 }));
   });
 
-  test('what was redacted before is not counted again', () => {
+  test('already redacted text is not counted again', () => {
     const some = redactor();
     expect(some.headers('x-user\n[REDACTED]')).toBe('x-user\n[REDACTED]');
     expect(some.counts).toEqual(noFindings());
@@ -203,7 +203,7 @@ test.each([
   ['/v1/%zz%40', '/v1/%zz%40', {}],
   ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
   ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],
-])('the path %s is kept as %s', (path, expected, found) => {
+])('the path %s is stored as %s', (path, expected, found) => {
   const some = redactor();
   expect(some.path(path)).toBe(expected);
   expect(some.counts).toEqual(counted(found));

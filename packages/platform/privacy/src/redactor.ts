@@ -10,7 +10,7 @@ import { findCredentials, isJsonText, redactPath } from './scrub.ts';
 import { streamEdits } from './streams/stream-edits.ts';
 import { append, editedText, editsWithin, mergedEdits, movedEdits, type Span, type TextEdit } from './text-edit.ts';
 
-/** JSON in strings of JSON (such as arguments of tools) is parsed to this depth; below that it is text. */
+/** JSON in JSON strings (such as tool arguments) is parsed to this depth. Deeper JSON is treated as text. */
 const MAX_DEPTH = 4;
 /** Hexadecimal digits of the hash in a placeholder. */
 const HASH_DIGITS = 16;
@@ -19,7 +19,7 @@ const FIND: Readonly<Record<Detector, (text: string) => Span[]>> = {
   email: findEmails,
   phone: findPhones,
   ssn: findSsns,
-  // Members of JSON are left to the denied fields.
+  // JSON members are handled by the denied fields.
   token_like: (text) => findCredentials(text, { withMembers: false }),
 };
 const TYPES: Readonly<Record<FindingKind, string>> = {
@@ -31,8 +31,11 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
   field_name: 'FIELD',
 };
 
-/** Redacts in texts of one workspace what the rules forbid to store, and counts it. Texts without a match of the prefilter are returned unchanged; in
- *  others every string is searched. JSON stays JSON, and nothing else changes. The time is linear in the text. Never throws. Spec: G13.7. */
+/**
+ * Redacts data in texts of one workspace that the rules forbid to store, and counts findings. Texts without a match of the prefilter are
+ * returned unchanged. In others every string is searched. JSON stays JSON, and nothing else changes. The time is linear in the text.
+ * Never throws. Spec: G13.7.
+ */
 export class Redactor implements Redaction {
   readonly counts = noFindings();
   readonly #context: PrivacyContext;
@@ -44,12 +47,12 @@ export class Redactor implements Redaction {
     this.#workspaceId = workspaceId;
   }
 
-  /** A text that is no body: a name, an id, the value of a header, header lines. */
+  /** A text other than a body: a name, an id, the value of a header, header lines. */
   line(text: string): string {
     return this.#context.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#context.inLines)) : text;
   }
 
-  /** A path, also where it is percent-encoded, and with values of denied names in its query. */
+  /** A path, decoded where percent-encoded, including values of denied names in its query. */
   path(path: string): string {
     const { text, count } = redactPath(path);
     this.counts.token_like += count;
@@ -73,7 +76,7 @@ export class Redactor implements Redaction {
     return this.line(parts.join('\n'));
   }
 
-  /** A body's text; `isCut` when it has no end. */
+  /** A body's text; `isCut` when its end is missing. */
   body(text: string, kind: BodyKind, isCut = false): string {
     const { bodyPrefilter } = this.#context;
     const isClean = !bodyPrefilter.mayMatch(text);
@@ -95,7 +98,7 @@ export class Redactor implements Redaction {
     );
   }
 
-  /** Texts that are not JSON, line by line, because a quote without its partner would turn strings inside out. */
+  /** Texts that are not JSON, line by line, because an unpaired quote would invert strings and the text between them. */
   #looseEdits(text: string): TextEdit[] {
     const { fields } = this.#context;
     const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
@@ -126,11 +129,11 @@ export class Redactor implements Redaction {
     }
     this.#walk(text, at, text.length, depth, edits);
     if (!text.includes('"') || !this.#context.inBodies.includes('token_like') || isJsonText(text)) return edits;
-    // Outside of JSON `password="x y"` is one thing.
+    // Outside JSON `password="x y"` is one assignment.
     return mergedEdits([...this.#detected(text, ['token_like']), ...edits]);
   }
 
-  /** Walks the strings between two positions, and the text between those. */
+  /** Visits the strings between two positions, and the text between the strings. */
   #walk(text: string, from: number, to: number, depth: number, edits: TextEdit[]): void {
     for (let at = from; at < to;) {
       const quote = text.indexOf('"', at);
@@ -146,7 +149,7 @@ export class Redactor implements Redaction {
     const written = text.slice(start, end);
     if (!this.#context.bodyPrefilter.mayMatch(written)) return;
     const said = decodedString(written);
-    // Without escapes it says what is written; and what cannot be read was no string after all.
+    // Without escapes the raw text is the value. A text that cannot be decoded is not a string.
     if (said === undefined || said === written) {
       append(edits, movedEdits(this.#detected(written, this.#context.inBodies), start));
       return;
@@ -156,19 +159,19 @@ export class Redactor implements Redaction {
     edits.push({ start, end, text: encodedString(editedText(said, inner)), kinds: inner.flatMap(({ kinds }) => kinds) });
   }
 
-  /** Edits in what a string says, when that is not what is written. */
+  /** Edits in the value of a string that differs from its raw text. */
   #saidEdits(said: string, depth: number): TextEdit[] {
     const isJson = depth < MAX_DEPTH && said.includes('"');
     return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#context.inBodies);
   }
 
-  /** In a form everything is percent-encoded, also `@`. It has no white space. */
+  /** In a form everything is percent-encoded, including `@`. It contains no white space. */
   #formEdits(text: string): TextEdit[] {
     if (!text.includes('=') || /\s/.test(text.trimEnd())) return [];
     return Array.from(text.matchAll(/[^&]+/g)).flatMap(({ index, 0: pair }) => this.#pairEdits(pair, index));
   }
 
-  /** Edits of a name and of its value, each by itself; but a value may be a secret only because of the name. */
+  /** Edits of a name and of its value, separately. But a value may be a secret only because of its name. */
   #pairEdits(pair: string, from: number): TextEdit[] {
     const parts = pair.split('=');
     const said = parts.map(formDecoded);
@@ -237,7 +240,7 @@ export class Redactor implements Redaction {
   }
 }
 
-/** In cut or broken text at least ASCII is decoded, which the detectors need. */
+/** In cut or broken text at least ASCII is decoded, as needed by the detectors. */
 function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -8,7 +8,7 @@ import { REDACTED } from './header-lines.ts';
 /** The replacement for a credential in logs, spans, stored bodies and errors. Spec: G13.2. */
 export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
 
-// Where a word may begin: not behind a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
+// The start of a word: not after a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
 const BEGINS = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`;
 
 // No alternative can match a quote or a backslash, so scrubbing JSON text leaves JSON.
@@ -22,12 +22,12 @@ const TOKENS = new RegExp(
   'g',
 );
 
-// Most texts hold no credential, which this finds at a fraction of the cost.
+// Most texts contain no credential, which this check detects at a fraction of the cost.
 const prefilter = new TextPrefilter({ detectors: ['token_like'] });
-/** The same for a text with escapes that are undone anyway. */
+/** The same for a text with escapes that are decoded anyway. */
 const wordPrefilter = new TextPrefilter({ detectors: ['token_like'], withEscapes: false });
 
-// How JSON begins, or a line of an event stream that holds some; `[INFO] ` and `{name` begin other texts.
+// The beginning of JSON, or of an event stream line with JSON. `[INFO] ` and `{name` begin other texts.
 const JSON_BEGINS =
   /^\s{0,64}(?:data:\s{0,8})?(?:\{\s{0,64}["}]|\[\s{0,64}(?:["{[\]]|(?:-?\d+(?:\.\d+)?|true|false|null)\s{0,64}[,\]]))/;
 
@@ -42,13 +42,15 @@ export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): 
   return { text: replaced(text, found, replacement), count: found.length };
 }
 
-/** The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
- *  are named like one, for callers with rules of their own for those. */
+/**
+ * The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` omits JSON members named like a
+ * credential, for callers with their own rules for those.
+ */
 export function findCredentials(text: string, { withMembers = true }: { withMembers?: boolean } = {}): Span[] {
   return prefilter.mayMatch(text) ? findIn(text, withMembers) : [];
 }
 
-/** Whether a text begins like JSON: there a quote without a backslash ends a string. */
+/** Whether a text begins like JSON, in which a quote without a backslash ends a string. */
 export function isJsonText(text: string): boolean {
   return JSON_BEGINS.test(text);
 }
@@ -69,12 +71,14 @@ function findWritten(text: string, isJson: boolean, withMembers: boolean): Span[
 
 const SECRET_NAME = '(?:key|token|secret|password|auth|sig|signature|credential)=';
 const SECRET_PARAMETER = new RegExp(`(?<=[?&][^=&]*${SECRET_NAME})(?!\\[REDACTED\\])[^&]+`, 'gi');
-/** Most queries have none, which this finds in half the time. */
+/** Most queries have none, which this check detects in half the time. */
 const HAS_SECRET_NAME = new RegExp(SECRET_NAME, 'i');
 const QUERY = /\?.*/s;
 
-/** A request path as it may be stored: whatever looks like a credential is redacted, and so are the values of query parameters
- *  that are named like one, also where names and values are percent-encoded. Spec: G4.6. */
+/**
+ * A request path that may be stored: texts that look like a credential are redacted, and so are the values of query parameters named
+ * like one, also where names and values are percent-encoded. Spec: G4.6.
+ */
 export function redactPath(path: string): { text: string; count: number } {
   if (!path.includes('?') && !path.includes('%')) return scrub(path, REDACTED);
   const found = [...findCredentials(path), ...findUnescaped(path, findParameters)];

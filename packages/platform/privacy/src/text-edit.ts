@@ -6,7 +6,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Spans in their order; those that overlap or touch are made one. */
+/** Spans in order; overlapping or adjacent ones are merged. */
 export function mergedSpans(spans: readonly Span[]): Span[] {
   if (spans.length < 2) return [...spans];
   const merged: { start: number; end: number }[] = [];
@@ -18,13 +18,13 @@ export function mergedSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** A replacement for a part of a text, and what was found there. */
+/** A replacement for a part of a text, and the kind of finding. */
 export interface TextEdit extends Span {
   readonly text: string;
   readonly kinds: readonly FindingKind[];
 }
 
-/** The text with its edits made; they are in their order and do not overlap. */
+/** Applies edits to a text. They must be in order and must not overlap. */
 export function editedText(text: string, edits: readonly Omit<TextEdit, 'kinds'>[]): string {
   let edited = '';
   let at = 0;
@@ -35,25 +35,30 @@ export function editedText(text: string, edits: readonly Omit<TextEdit, 'kinds'>
   return edited + text.slice(at);
 }
 
-/** Adds to the end of a list. `push(...more)` throws from some 100,000 on, which a megabyte of addresses has: arguments stand on the stack. */
+/**
+ * Adds to the end of a list. `push(...more)` throws from about 100,000 items on, because arguments are on the stack. A megabyte of
+ * addresses has that many.
+ */
 export function append<T>(list: T[], more: readonly T[]): void {
   for (const one of more) list.push(one);
 }
 
-/** The same edits in a longer text, in which this one begins at `by`. */
+/** Shifts edits to a longer text in which this one begins at `by`. */
 export function movedEdits(edits: readonly TextEdit[], by: number): TextEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
 }
 
-/** Edits of a part of the text, as edits of that part alone. */
+/** Converts edits of a part of the text to edits of that part alone. */
 export function editsWithin(edits: readonly TextEdit[], from: number, to: number): TextEdit[] {
   return edits
     .filter(({ start, end }) => start < to && end > from)
     .map((edit) => ({ ...edit, start: Math.max(edit.start, from) - from, end: Math.min(edit.end, to) - from }));
 }
 
-/** Edits of several makers in their order. Of those that overlap the one that begins first stays, the longer when both do, and takes in
- *  what the others cover beyond its end. */
+/**
+ * Merges edits of several sources in order. Of overlapping edits the first stays, or the longer one if both begin together, and it is
+ * extended over the rest of the others.
+ */
 export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -64,7 +69,7 @@ export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
   return kept;
 }
 
-/** How many of the positions from 0 to `count` satisfy `isBefore`, which holds for the first ones only. Found by bisection. */
+/** The number of positions from 0 to `count` that satisfy `isBefore`, which is true only for a prefix. Found by bisection. */
 export function countBefore(count: number, isBefore: (at: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -41,7 +41,7 @@ describe('a prefilter catches', () => {
     });
   const someCharacters = fc.constantFrom(/\p{ASCII}/gu, /\p{ASCII}(?=.)/gu, /[\t ]/g, /\W/g, /[aeiou]/g, /^./g);
 
-  test('every text that holds a credential', () => {
+  test('every text that contains a credential', () => {
     const part = fc.oneof(
       fc.constantFrom(...BEGINNINGS),
       fc.constantFrom(
@@ -93,7 +93,7 @@ describe('a prefilter catches', () => {
   });
 });
 
-describe('a prefilter lets through', () => {
+describe('a prefilter passes', () => {
   test.each([
     '',
     'x',

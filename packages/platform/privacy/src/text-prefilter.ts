@@ -3,8 +3,8 @@ import type { Detector } from './findings.ts';
 /** The shortest text with a finding: `"k":1`, a denied member. */
 const SHORTEST = 5;
 
-// Several patterns, each with one way to begin: V8 skips to a rare character at 0.1 ns a character and to a word at 0.2 to 0.8, and took
-// 5 to 7 for one pattern of all alternatives.
+// Several patterns, each with a single start: V8 skips to a rare character at 0.1 ns a character and to a word at 0.2 to 0.8, but took 5
+// to 7 for one pattern with all alternatives.
 /** Escapes of ASCII in percent-encoding and in JSON. */
 const PERCENT_ESCAPE = /%[0-7][0-9a-f]/i;
 const JSON_ESCAPE = /\\u00[0-7]/;
@@ -14,19 +14,19 @@ const CREDENTIALS = [
   /(?:password|secret|token)(?:[=:"'`\\\t]| [=: \t])/i,
 ];
 const EMAIL = [/@/];
-// Two digits, a separator and four digits; or a plus and a digit that are not in the middle of base64.
+// Two digits, a separator and four digits; or a plus and a digit outside base64.
 const NUMBERS = [/\d\d[-. ]\d{4}/, /\+(?<![\w+/=]\+)\d/];
 
-/** What a prefilter looks for. */
+/** The search terms of a prefilter. */
 interface PrefilterOptions {
   readonly detectors: readonly Detector[];
-  /** Words, whatever the case of letters. */
+  /** Words, in any letter case. */
   readonly words?: readonly string[];
-  /** Whether escapes count that may stand for any character of the others. */
+  /** Whether to match escapes, which may encode any character. */
   readonly withEscapes?: boolean;
 }
 
-/** Separates texts that may hold something from those that cannot. It may err by catching too much. */
+/** Separates texts that may contain a finding from those that cannot. May have false positives but no false negatives. */
 export class TextPrefilter {
   readonly #patterns: readonly RegExp[];
 

@@ -1,12 +1,14 @@
 import type { RetentionClock, RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Also in files of earlier versions, which read them as before. */
+/** Also present in files of earlier versions. */
 const TABLE =
   'CREATE TABLE IF NOT EXISTS retention_runs (name TEXT PRIMARY KEY, at INTEGER NOT NULL, ran_at INTEGER NOT NULL) STRICT';
 
-/** Advances the clock of the loop that removes old rows, and keeps it in the file; to be called in a transaction. `newestMs` returns when the
- *  newest of the rows was made. */
+/**
+ * Advances the clock of the loop that removes old rows, and stores it in the file. Call it in a transaction. `newestMs` returns the time
+ * of the newest row.
+ */
 export function advanceRetention(
   database: DatabaseSync,
   clock: RetentionClock,

@@ -6,7 +6,7 @@ import { foreignFile } from './database-file.ts';
 
 const FILES = 300;
 
-test('a file that another thread is making is never foreign', async () => {
+test('a file that another thread is creating is never foreign', async () => {
   await using folder = await temporaryFolder('sqlite');
   const paths = Array.from({ length: FILES }, (_, i) => join(folder.path, `${i}.db`));
   const made = new Int32Array(new SharedArrayBuffer(4));

@@ -7,26 +7,28 @@ export interface OwnTables {
   /** Such as `a Vitrine trace file`. */
   readonly what: string;
   readonly tables: readonly string[];
-  /** The newest `user_version` that this program knows. */
+  /** The newest `user_version` that this program supports. */
   readonly version: number;
 }
 
 const HEAD_BYTES = 512;
-/** SQLite's smallest page: a file that is smaller, and not empty, is no database. */
+/** SQLite's smallest page. A smaller, non-empty file is not a database. */
 const SMALLEST_DATABASE_BYTES = 512;
 const SQLITE_NOTADB = 26;
-/** Of a foreign database, so many tables are named. */
+/** How many tables of a foreign database are named. */
 const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
-/** Why the file at a path is not a store of this version: its other content, or a newer version. Undefined when it is one, does not exist, or cannot
- *  be read; opening the store then reports why. Changes nothing and leaves no file behind. */
+/**
+ * Why the file at a path is not a store of this version: other content, or a newer version. Undefined when it is one, does not exist, or
+ * cannot be read. Opening the store then reports why. Changes nothing and leaves no file behind.
+ */
 export function foreignFile(path: string, own: OwnTables): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined || (stats.size === 0 && stats.isFile())) return undefined;
     if (stats.isDirectory()) return 'the file is a folder';
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     if (!stats.isFile()) return 'the file is neither a file nor a folder';
     if (stats.size < SMALLEST_DATABASE_BYTES) return noDatabaseText(path);
     return foreignDatabase(path, own);
@@ -35,7 +37,7 @@ export function foreignFile(path: string, own: OwnTables): string | undefined {
   }
 }
 
-/** Refuses to make tables in a database that has tables of another program. */
+/** Refuses to create tables in a database with tables of another program. */
 export function refuseForeignTables(database: DatabaseSync, own: OwnTables): void {
   const tables = tablesIn(database);
   if (tables.length > 0) throw new Error(foreignText(tables, 0, own));
@@ -56,13 +58,13 @@ function foreignDatabase(path: string, own: OwnTables): string | undefined {
 
 function readSchema(path: string): { tables: readonly string[]; version: number; applicationId: number } {
   using database = openUntouched(path);
-  // One snapshot: another process may be making its tables, and a version of after that with tables of before would be foreign.
+  // Reads one snapshot, because another process may be creating its tables, and its new version with the old tables would look foreign.
   database.exec('BEGIN');
   const tables = tablesIn(database);
   return { tables, version: pragmaOf(database, 'user_version'), applicationId: pragmaOf(database, 'application_id') };
 }
 
-/** What is said of a file that a newer version of this program wrote: tables are never moved backwards. */
+/** The error for a file written by a newer version of this program. Tables are never downgraded. */
 export function newerText(found: number, { version }: OwnTables): string {
   return `the file holds schema ${found}, this version knows up to ${version}`;
 }
@@ -71,7 +73,7 @@ function pragmaOf(database: DatabaseSync, name: 'user_version' | 'application_id
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
 }
 
-/** A database in use is opened normally. One that is not in use is opened as immutable, because SQLite would leave files beside it. */
+/** A database in use is opened normally. An unused one is opened as immutable, because otherwise SQLite would leave files beside it. */
 function openUntouched(path: string): DatabaseSync {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     return new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
@@ -103,8 +105,10 @@ function isNoDatabase(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errcode' in error && Number(error.errcode) === SQLITE_NOTADB;
 }
 
-/** To be called for files that are no databases only: closing a file gives back all locks that the process has on it, also those of
- *  another connection to it. */
+/**
+ * Call only for files that are not databases, because closing a file releases all locks of the process on it, including those of another
+ * connection.
+ */
 function noDatabaseText(path: string): string {
   return `the file is ${kindOf(headOf(path))} and not an SQLite database`;
 }
@@ -119,7 +123,7 @@ function headOf(path: string): Buffer {
   }
 }
 
-/** Detected by the first bytes. They are not quoted: they may be a secret. */
+/** Detected by the first bytes, which are not quoted because they may be a secret. */
 function kindOf(head: Buffer): string {
   const text = head.toString('latin1');
   if (text.startsWith('\x1f\x8b')) return 'a gzip file';

@@ -6,12 +6,14 @@ const FOR_EVERYBODY = 0o007;
 /** SQLite makes these files with the mode of the database; existing ones keep theirs. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 
-/** Makes an empty file that only its owner may read, whatever the umask, unless there is a file: SQLite would make its own with what
- *  the umask leaves of 0644. What cannot be made is left to whoever opens it, who says why. */
+/**
+ * Creates an empty file that only its owner may read, for any umask, unless the file exists. SQLite would create it with the mode that
+ * the umask leaves of 0644. A failure is ignored here and reported when the file is opened.
+ */
 export function makePrivateFile(path: string): void {
   let file: number;
   try {
-    // A file that is there is not opened: closing it would give back the locks that this process holds on it.
+    // An existing file is not opened, because closing it would release the locks that this process has on it.
     file = openSync(path, 'wx', PRIVATE_FILE);
   } catch {
     return;
@@ -25,12 +27,12 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Closes a file of ours to all but its owner, when group or others may read or write it; other modes were given on purpose and stay. */
+/** Restricts a file of ours to its owner if group or others may read or write it. Other modes were set on purpose and are kept. */
 export function keepPrivate(path: string): void {
   try {
     if ((statSync(path).mode & FOR_EVERYBODY) !== 0) chmodSync(path, PRIVATE_FILE);
   } catch {
-    // Not there; owned by another user; or a file system without modes.
+    // The file is missing, owned by another user, or on a file system without modes.
   }
 }
 

@@ -24,7 +24,7 @@ test('the first is logged at once, and what followed after a minute, also when i
   expect(lines).toHaveLength(3);
 });
 
-test('an outage has a line a minute', () => {
+test('an outage is logged once a minute', () => {
   for (let second = 0; second < 600; second += 1) {
     report.add('', 'refused');
     jest.advanceTimersByTime(1_000);

@@ -15,7 +15,7 @@ function setUp() {
   return { lines, throttle };
 }
 
-test('the first of a kind is written at once, the last with the count of all since when its time is over', () => {
+test('the first of a kind is written at once, and the last after the interval with the count of all since', () => {
   const { lines, throttle } = setUp();
   for (const event of ['a', 'b', 'c']) throttle.add('kind', event);
   throttle.add('other', 'd', 7);
@@ -30,7 +30,7 @@ test('the first of a kind is written at once, the last with the count of all sin
   expect(lines.at(-1)).toBe('e 1');
 });
 
-test('what is left is written at the end, once', () => {
+test('remaining events are written once at the end', () => {
   const { lines, throttle } = setUp();
   for (const event of ['a', 'b']) throttle.add('kind', event);
   throttle[Symbol.dispose]();
@@ -38,7 +38,7 @@ test('what is left is written at the end, once', () => {
   expect([lines, jest.getTimerCount()]).toEqual([['a 1', 'b 1'], 0]);
 });
 
-test('whatever comes when: every event is in one line, and lines of a kind are an interval apart', () => {
+test('in any order: every event is in one line, and lines of a kind are an interval apart', () => {
   const steps = fc.array(fc.record({ kind: fc.constantFrom('x', 'y'), count: fc.nat(9), afterMs: fc.nat(1_500) }));
   fc.assert(
     fc.property(steps, (all) => {

@@ -3,9 +3,9 @@ const EXPORT_ERROR_INTERVAL_MS = 60_000;
 
 /** What a throttle measures its interval by. */
 export interface ThrottleTiming {
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
-  /** Runs `work` after `ms`; returns what cancels it. */
+  /** Runs `work` after `ms`. Returns a function that cancels it. */
   readonly schedule: (work: () => void, ms: number) => () => void;
 }
 
@@ -19,7 +19,7 @@ interface Kind<Event> {
   cancel: (() => void) | undefined;
 }
 
-/** The steady clock and timers that keep no process alive: disposal writes what they would have written. */
+/** The steady clock and unreferenced timers. Disposal writes what they would have written. */
 const SYSTEM_TIMING: ThrottleTiming = {
   clock: () => performance.now(),
   schedule: (work, ms) => {
@@ -81,7 +81,7 @@ export class LogThrottle<Event> implements Disposable {
     kind.count = 0;
     if (latest === undefined) return;
     this.#write(latest[0], count);
-    // Measured from after the line, so that the time of writing is not part of the interval.
+    // Measured after the line, so that the time of writing is not part of the interval.
     kind.quietUntil = this.#timing.clock() + this.#intervalMs;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from './logger.ts';
 
-test('a credential reaches no log line, wherever it stood', () => {
+test('no log line contains a credential, wherever it was', () => {
   const lines: string[] = [];
   const logger = createLogger('svc-orders', 'info', { write: (line) => lines.push(line) });
   const canary = 'sk-proj-canary0123456789';

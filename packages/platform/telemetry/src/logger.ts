@@ -6,7 +6,7 @@ import { z } from 'zod';
 export type { Logger } from 'pino';
 
 /** A pino logger that passes every line through `scrub()`: names, messages, errors and nested values alike, because the finished line is
- *  scrubbed. A line that is written in an active span carries its `trace_id` and `span_id`.
+ *  scrubbed. A line written within an active span has its `trace_id` and `span_id`.
  *  Spec: G14.16. */
 export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
   const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };

@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000;
 const NEXT_STEP =
   'compare the clock of the database, or of this machine for SQLite, with the true time; a store that was off catches up by itself: docs/failure-modes.md#retention-that-is-held-back';
 
-/** What retention removed of one kind. Times are milliseconds since the epoch. */
+/** Rows of one kind removed by retention. Times are milliseconds since the epoch. */
 export interface Removed {
   readonly what: string;
   readonly count: number;
@@ -18,7 +18,7 @@ export interface RetentionLogger {
   warn(fields: object, message: string): void;
 }
 
-/** The lines of a retention loop: what it removed, and, once an hour, that its clock is behind the store's. */
+/** Log lines of a retention loop: the removed rows and, once an hour, that its clock is behind the store's. */
 export class RetentionLog {
   readonly #logger: RetentionLogger;
   readonly #held: LogThrottle<{ readonly at: number; readonly ranAt: number }>;
@@ -35,7 +35,7 @@ export class RetentionLog {
     if (run.ranAt - run.at > HOUR_MS) this.#held.add('held', run);
   }
 
-  /** Calls `removeSome` until it removes nothing. Logs what went, also before a failure, and returns the number of rows. */
+  /** Calls `removeSome` until it removes nothing. Logs the removed rows, also before a failure, and returns their number. */
   async removeAll(removeSome: () => Promise<readonly Removed[]>): Promise<number> {
     const all: Removed[] = [];
     try {

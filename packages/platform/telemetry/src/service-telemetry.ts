@@ -16,7 +16,7 @@ interface ServiceTelemetryOptions {
   readonly logger: Logger;
 }
 
-/** `startTelemetry`, with failed exports in the log. */
+/** `startTelemetry` with failed exports logged. */
 export function startServiceTelemetry(options: ServiceTelemetryOptions): Promise<Telemetry | undefined> {
   const { config, version, name, metricPrefix = 'svc', logger } = options;
   const onExportError = (reason: string) => logger.warn({ reason, next_step: AFTER_EXPORT_ERROR }, 'telemetry export failed');
@@ -26,7 +26,7 @@ export function startServiceTelemetry(options: ServiceTelemetryOptions): Promise
 /** Base of a service's telemetry. Does nothing when telemetry is off. */
 export class ServiceTelemetry implements Disposable {
   readonly scrape: Telemetry['scrape'];
-  /** For what else the service counts. */
+  /** For further metrics of the service. */
   readonly metrics: ServiceMetrics | undefined;
   protected readonly tracer: Tracer | undefined;
   readonly #telemetry: Telemetry | undefined;

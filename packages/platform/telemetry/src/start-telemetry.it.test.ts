@@ -16,7 +16,7 @@ import {
   recordRequest,
 } from './testing/orders-service.ts';
 
-// Telemetry as a collector and a scraper see it, of a made-up service.
+// Telemetry of a fictional service, as received by a collector and a scraper.
 
 const CANARY = 'sk-proj-canary0123456789';
 const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
@@ -50,7 +50,7 @@ function recordAll(telemetry: Required<Telemetry>): ServerSpan {
 }
 
 describe('spans', () => {
-  test('have the names, kinds, attributes and parents that the service gives them', async () => {
+  test('have the names, kinds, attributes and parents set by the service', async () => {
     const telemetry = await start();
     recordRequest(telemetry.tracer!, { error: 'card declined' });
     await telemetry.flushSpans();
@@ -80,7 +80,7 @@ describe('spans', () => {
     expect(fixture.span('nightly')).toMatchObject({ parentSpanId: '', attributes: { 'orders.count': 7 } });
   });
 
-  test.each(PROTOCOLS)('over %s a credential leaves in no span, wherever it stood', async (protocol) => {
+  test.each(PROTOCOLS)('over %s no span contains a credential, wherever it was', async (protocol) => {
     const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), service_name: `svc ${CANARY}` });
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -103,7 +103,7 @@ describe('sampling and propagation', () => {
     tracestate: 'a=1',
   });
 
-  test('a sampled parent is respected at ratio 0, and its trace goes on', async () => {
+  test('a sampled parent is respected at ratio 0, and its trace continues', async () => {
     const telemetry = await start({ sampling_ratio: 0 });
     const { sent } = recordRequest(telemetry.tracer!, { headers: parent('01') });
     await telemetry.flushSpans();
@@ -125,14 +125,14 @@ describe('sampling and propagation', () => {
     'garbage',
     '00-00000000000000000000000000000000-b7ad6b7169203331-01',
     'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  ])('a traceparent that is none (%s) begins a trace of our own', async (traceparent) => {
+  ])('an invalid traceparent (%s) starts a new trace', async (traceparent) => {
     const telemetry = await start();
     const span = new ServerSpan(telemetry.tracer!, 'POST /orders', performance.now(), { traceparent });
     expect(span.traceId).not.toContain('0af7651916cd43dd');
     expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test('what a request logs carries the ids of its span', async () => {
+  test('log lines of a request have the ids of its span', async () => {
     const telemetry = await start();
     const span = new ServerSpan(telemetry.tracer!, 'POST /orders', performance.now(), {});
     const lines: string[] = [];
@@ -215,7 +215,7 @@ describe('metrics', () => {
     expect(pushed).toHaveLength(1);
   });
 
-  test('scraped as OpenMetrics: a strict parser takes it, with exemplars', async () => {
+  test('scraped as OpenMetrics: a strict parser accepts it, with exemplars', async () => {
     const telemetry = await start();
     const span = recordAll(telemetry);
     const { body, contentType } = await telemetry.scrape!(OPEN_METRICS);
@@ -249,7 +249,7 @@ describe('metrics', () => {
       expect(family(families, scrapeName(name, unit, kind))).toMatchObject({ type: kind });
   });
 
-  test('push and scrape read one meter provider: they say the same', async () => {
+  test('push and scrape read one meter provider and return the same', async () => {
     const telemetry = await start();
     recordAll(telemetry);
     const families = parseScrape((await telemetry.scrape!(OPEN_METRICS)).body, 'openmetrics');
@@ -273,7 +273,7 @@ describe('metrics', () => {
 });
 
 describe('a collector that is slow or gone', () => {
-  test.each(PROTOCOLS)('over %s: spans are held up to a bound, and the rest is counted', async (protocol) => {
+  test.each(PROTOCOLS)('over %s: spans are kept up to a bound, and the rest is counted', async (protocol) => {
     fixture.collector.behaviour = 'hang';
     const own = { protocol, endpoint: fixture.endpointOf(protocol), export_timeout_ms: 200, metrics_enabled: false };
     const telemetry = await start(own);
@@ -301,7 +301,7 @@ describe('a collector that is slow or gone', () => {
     expect(fixture.exportErrors.join('\n')).toMatch(/spans could not be exported/);
   });
 
-  test.each(PROTOCOLS)('over %s: what has arrived makes room', async (protocol) => {
+  test.each(PROTOCOLS)('over %s: exported spans free their space', async (protocol) => {
     const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), metrics_enabled: false });
     for (let sent = 0; sent < 18_000; sent += 4_500) {
       for (let i = 0; i < 1_500; i += 1) recordRequest(telemetry.tracer!);
@@ -312,7 +312,7 @@ describe('a collector that is slow or gone', () => {
     expect(fixture.collector.spans).toHaveLength(18_000);
   });
 
-  test('when the collector is back, what comes then arrives', async () => {
+  test('when the collector is back, new spans arrive', async () => {
     fixture.collector.behaviour = 'refuse';
     const telemetry = await start({ metrics_enabled: false });
     recordRequest(telemetry.tracer!);
@@ -323,7 +323,7 @@ describe('a collector that is slow or gone', () => {
   });
 });
 
-test('what is off is not there', async () => {
+test('disabled parts are absent', async () => {
   const telemetry = await start({ enabled: false });
   expect([telemetry.tracer, typeof telemetry.metrics, typeof telemetry.scrape]).toEqual([undefined, 'object', 'function']);
   telemetry[Symbol.dispose]();

@@ -16,10 +16,12 @@ import { metricSources, type MetricSources, ScrapeReader } from './metrics/metri
 import { scrapeFormat, scrapeText, type Scrape } from './metrics/scrape-text.ts';
 import { BoundedSpanProcessor, type SpanCounts } from './spans/bounded-span-processor.ts';
 
-/** How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second on an idle process, this takes 1.5. */
+/**
+ * How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second in an idle process. This value takes 1.5.
+ */
 const EVENT_LOOP_PRECISION_MS = 50;
 
-/** Series of one instrument beyond which the SDK folds them into one; no instrument of the SDK is to have so many. */
+/** Number of series of one instrument beyond which the SDK merges them. No SDK instrument should have this many. */
 const CARDINALITY_LIMIT = 20_480;
 
 type Report = (message: string) => void;
@@ -28,12 +30,12 @@ type Report = (message: string) => void;
 export interface Telemetry extends Disposable {
   /** Undefined when metrics are neither pushed nor scraped. */
   readonly metrics: ServiceMetrics | undefined;
-  /** Undefined when spans are off: trace headers of clients are then to be passed on unchanged. */
+  /** Undefined when spans are off. Then pass trace headers of clients on unchanged. */
   readonly tracer: Tracer | undefined;
   /** The text of a scrape in the format that `accept` prefers; undefined when the scrape is off. */
   readonly scrape: ((accept: string | undefined) => Promise<Scrape>) | undefined;
   readonly spanCounts: Readonly<SpanCounts>;
-  /** Two steps of a shutdown; each exports what is left and ends its part. The caller limits their time. Neither rejects. */
+  /** Two steps of a shutdown. Each exports the remaining data and ends its part. The caller limits their time. Neither rejects. */
   flushSpans(): Promise<void>;
   flushMetrics(): Promise<void>;
 }
@@ -46,11 +48,12 @@ export interface TelemetryOptions {
   readonly scope: string;
   /** Begins the names of its metrics, without the dot: `svc` makes `svc.telemetry.spans_total`. */
   readonly metricPrefix: string;
-  /** Called for failed exports, at once and then every minute at most. They have no other effect on the process. */
+  /** Called for failed exports, at once and then every minute at most. Failed exports have no other effect on the process. */
   readonly onExportError: Report;
 }
 
-/** Starts what `config` enables; undefined when that is nothing. Import this module only when something is enabled: it loads the OpenTelemetry SDK
+/** Starts what `config` enables; undefined when it enables nothing. Import this module only when something is enabled: it loads the
+ *  OpenTelemetry SDK
  *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
  *  does not wait for what was not flushed before.
  *  Spec: G1.5, G14.4, G14.12 to G14.15. */
@@ -110,7 +113,7 @@ async function pushReader(config: OtelConfig, producer: MetricProducer): Promise
     exporter: await createMetricExporter(config),
     metricProducers: [producer],
     exportIntervalMillis: config.metric_export_interval_ms,
-    // The reader refuses a timeout above its interval.
+    // The reader rejects a timeout above its interval.
     exportTimeoutMillis: Math.min(config.export_timeout_ms, config.metric_export_interval_ms),
     cardinalityLimits: { default: CARDINALITY_LIMIT },
   });
@@ -153,8 +156,10 @@ function register({ resource, readers, spans, samplingRatio, report }: Registrat
   };
 }
 
-/** `service.name`, `service.version`, what OTEL_RESOURCE_ATTRIBUTES adds, and an instance id, without which counters of several replicas would
- *  be taken for one. */
+/**
+ * `service.name`, `service.version`, OTEL_RESOURCE_ATTRIBUTES, and an instance id, without which counters of several replicas would be
+ * treated as one.
+ */
 function resourceOf(config: OtelConfig, version: string): Resource {
   const given = resourceFromAttributes(envDetector.detect().attributes ?? {}).attributes;
   const clean = Object.entries(given).map(
@@ -168,7 +173,7 @@ function resourceOf(config: OtelConfig, version: string): Resource {
   });
 }
 
-/** Scrapes that come at once share one reading. */
+/** Concurrent scrapes share one reading. */
 function createScrape(reader: ScrapeReader): (accept: string | undefined) => Promise<Scrape> {
   let reading: ReturnType<ScrapeReader['read']> | undefined;
   return async (accept) => {

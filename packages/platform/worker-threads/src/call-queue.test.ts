@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { CallQueue } from './call-queue.ts';
 
-test('calls are made one at a time in their order, also after one that failed', async () => {
+test('calls run one at a time in order, also after a failed one', async () => {
   const order: string[] = [];
   await using queue = new CallQueue(async (argument) => {
     order.push(`${String(argument)} begins`);
@@ -16,7 +16,7 @@ test('calls are made one at a time in their order, also after one that failed', 
   expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))).toEqual(['failed', 'b']);
 });
 
-test('more calls than may wait are rejected, and so is every call of a closed queue', async () => {
+test('calls beyond the bound are rejected, and so is every call of a closed queue', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const queue = new CallQueue(() => promise, 2);
   const taken = [queue.call(1), queue.call(2)];

@@ -1,6 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 
-/** Makes calls one at a time, in order: a thread that has other work does some of it between two of them.
+/** Makes calls one at a time, in order, so that a thread with other work can do some of it in between.
  *  Faults: `worker_busy` (more than `maxWaiting` calls wait), `worker_failed` (the queue was closed). */
 export class CallQueue implements AsyncDisposable {
   readonly #call: (argument: unknown) => Promise<unknown>;
@@ -24,7 +24,7 @@ export class CallQueue implements AsyncDisposable {
     return result;
   }
 
-  /** Resolves when the calls under way are finished. */
+  /** Resolves when the calls in progress are finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await this.#last;

@@ -1,8 +1,8 @@
-/** Where a thread finds a module that it is to serve, and what `openService` of the module gets. */
+/** The module to serve in a thread, and the argument of its `openService`. */
 export interface ModuleSource {
   /** URL of a `ThreadModule`. */
   readonly module: string;
-  /** Crosses to a worker thread as a structured clone. */
+  /** Passed to a worker thread as a structured clone. */
   readonly options: unknown;
 }
 

@@ -3,7 +3,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import { Worker } from 'node:worker_threads';
 import { WorkerCalls } from './worker-calls.ts';
 
-/** A worker that doubles, as a handler of `serveCalls` would. */
+/** A worker that doubles numbers with a handler of `serveCalls`. */
 const DOUBLING = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
@@ -17,7 +17,7 @@ const start = () => {
   return new Worker(DOUBLING, { eval: true });
 };
 
-test('a thread that died is replaced by the next call, and one that was closed never', async () => {
+test('a dead thread is replaced by the next call, but a closed one never is', async () => {
   started = 0;
   const calls = new WorkerCalls(start, 4);
   expect(await calls.call(21)).toBe(42);

@@ -8,7 +8,7 @@ const CLOSES_WITHIN_MS = 4_000;
 export type CallResult = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
 
 /** Calls to a worker thread and their results. When the thread dies, pending calls are rejected and the next call starts a new thread.
- *  Faults: `worker_failed` (the call threw, or the thread died), `worker_busy` (more than `maxPending` calls under way). */
+ *  Faults: `worker_failed` (the call threw, or the thread died), `worker_busy` (more than `maxPending` calls in progress). */
 export class WorkerCalls implements AsyncDisposable {
   readonly #start: () => Worker;
   readonly #maxPending: number;
@@ -42,7 +42,7 @@ export class WorkerCalls implements AsyncDisposable {
     if (worker === undefined) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ close: true });
-    // A stuck thread must not keep the process from ending.
+    // A stuck thread must not prevent the process from ending.
     const late = setTimeout(() => void worker.terminate(), CLOSES_WITHIN_MS);
     await ended;
     clearTimeout(late);

@@ -57,7 +57,7 @@ describe('the canonical domain', () => {
     'e-mail addresses': ['user@example.com', 'user:password@example.com'],
     'URLs without a host': ['', ' ', '.', '/', '//', 'https://', 'https:///'],
   };
-  test.each(Object.entries(noDomains))('of %s is none', (_, inputs) => {
+  test.each(Object.entries(noDomains))('of %s is undefined', (_, inputs) => {
     expect(inputs.filter((input) => canonicalDomain(input) !== undefined)).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe('the canonical domain', () => {
       .map((parts) => parts.join('')),
   );
 
-  test('never throws, and is canonical itself', () => {
+  test('never throws and is idempotent', () => {
     fc.assert(
       fc.property(hostLike, (input) => {
         const domain = canonicalDomain(input);
@@ -84,7 +84,7 @@ describe('the canonical domain', () => {
     );
   });
 
-  test('is that of every host below it, in any case, with port, path, user and final dot', () => {
+  test('is the same for every host below it, in any letter case, with port, path, user and final dot', () => {
     const parts = { domain: fc.domain(), label: fc.stringMatching(/^[a-z0-9]{1,8}$/), port: fc.integer({ min: 1, max: 65_535 }) };
     fc.assert(
       fc.property(fc.record(parts), ({ domain, label, port }) => {

@@ -44,13 +44,13 @@ export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, PlanLimits>> = {
   },
 };
 
-/** What a plan includes of each unit in a billing period. Spec: S6.7. */
+/** The included units of a plan per billing period. Spec: S6.7. */
 export function includedUnits({ included, liveRefreshesPerPeriod }: PlanLimits): UnitCounts {
   const { lookup_cached, history_query, refresh_requested } = included;
   return { lookup_cached, lookup_live: liveRefreshesPerPeriod, history_query, refresh_requested };
 }
 
-/** Where requests of a plan stop; undefined for partners, which are metered without a stop. */
+/** The limit at which requests of a plan are refused; undefined for partners, which are metered without a limit. */
 export function allowanceOf(slug: PlanSlug, limits: PlanLimits): UnitCounts | undefined {
   return slug === 'partner' ? undefined : includedUnits(limits);
 }

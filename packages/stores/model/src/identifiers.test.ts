@@ -6,7 +6,7 @@ import { createId, signalId, timeOfId } from './identifiers.ts';
 const FORM = /^[a-z]{2,3}_[0-9a-hjkmnp-tv-z]{26}$/;
 const times = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
-test('ids have 26 characters of lower-case Crockford base32 and the order of their times, which can be read', () => {
+test('ids have 26 characters of lower-case Crockford base32, sort by time, and contain the time', () => {
   fc.assert(
     fc.property(times, times, (one, other) => {
       const ids = [one, other].map((time) => createId('ws', time, randomBytes));
@@ -24,7 +24,7 @@ test('ids of one millisecond differ', () => {
 
 const SIGNAL = { storefront_id: 'sf_1', type: 'technology_added', subject: 'klaviyo', observation_id: 'obs_1' };
 
-test('the id of a signal is the first 130 bits of its hash, and another one for every part', () => {
+test('the id of a signal is the first 130 bits of its hash, and differs for every part', () => {
   expect(signalId(SIGNAL)).toBe('evt_t5j4mwznjckfnsqmhvwnv0qs5y');
   const others = Object.keys(SIGNAL).map((part) => signalId({ ...SIGNAL, [part]: 'other' }));
   expect(new Set([signalId(SIGNAL), ...others]).size).toBe(5);

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** Crockford's alphabet: no i, l, o and u, and in the order of their codes, so that texts sort as numbers. */
+/** Crockford's alphabet: no i, l, o and u, and in code order, so that texts sort like numbers. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BITS_OF_CHARACTER = 5n;
 const LENGTH = 26;
 const RANDOM_BYTES = 10;
 const RANDOM_BITS = 80n;
 
-/** Prefixes of ids, and what they name. Spec: S2.1. */
+/** Prefixes of ids by kind. Spec: S2.1. */
 type IdPrefix = 'ws' | 'key' | 'sf' | 'bg' | 'req' | 'job' | 'op' | 'obs' | 'evd' | 'cnd' | 'ana';
 
-/** An id: the prefix and 26 characters, in the order of their milliseconds. `random`: as many random bytes as it is called with. */
+/** An id: the prefix and 26 characters, in the order of their milliseconds. `random`: returns the requested number of random bytes. */
 export function createId(prefix: IdPrefix, nowMs: number, random: (bytes: number) => Uint8Array): string {
   return `${prefix}_${encode((BigInt(nowMs) << RANDOM_BITS) | toInteger(random(RANDOM_BYTES)))}`;
 }
@@ -22,7 +22,7 @@ export function timeOfId(id: string): number {
   return Number(value >> RANDOM_BITS);
 }
 
-/** What makes a signal the same signal on every delivery and replay. */
+/** The identity of a signal on every delivery and replay. */
 interface SignalIdentity {
   readonly storefront_id: string;
   readonly type: string;
@@ -32,7 +32,7 @@ interface SignalIdentity {
   readonly observation_id: string;
 }
 
-/** The id of a signal: a hash of what it says, without time and chance. Spec: S9.13. */
+/** The id of a signal: a hash of its content, without time and randomness. Spec: S9.13. */
 export function signalId({ storefront_id, type, subject, observation_id }: SignalIdentity): string {
   const hash = createHash('sha256').update(['v1', storefront_id, type, subject, observation_id].join('|')).digest();
   return `evt_${encode(toInteger(hash) >> (256n - BITS_OF_CHARACTER * BigInt(LENGTH)))}`;

@@ -1,4 +1,4 @@
-/** Whether the database can hold a text: Postgres refuses U+0000, and in JSON half of a surrogate pair. */
+/** Whether the database can store a text: Postgres refuses U+0000, and lone surrogates in JSON. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -7,7 +7,7 @@ export const STORABLE_RULE = 'must be well-formed Unicode without U+0000';
 
 const REPLACEMENT = '\uFFFD';
 
-/** The same value with U+FFFD for what the database cannot hold, in texts and names of fields. Takes plain JSON values. */
+/** The same value with U+FFFD for characters that the database cannot store, in texts and field names. Accepts plain JSON values. */
 export function storable<T>(value: T): T {
   return storableValue(value) as T;
 }

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { PUBLIC_SUFFIX_LIST, registrableDomain, TENANT_SUFFIXES } from './registrable-domain.ts';
 import { parse } from 'tldts';
 
-test('the version of the public suffix list in the checksum is that which is installed', () => {
+test('the version of the public suffix list in the checksum is the installed one', () => {
   const { name, version } = createRequire(import.meta.url)('tldts/package.json') as { name: string; version: string };
   expect(PUBLIC_SUFFIX_LIST).toBe(`${name}@${version}`);
 });
 
-test.each(TENANT_SUFFIXES)('%s: a store below it is a domain of its own, and the suffix itself is none', (suffix) => {
+test.each(TENANT_SUFFIXES)('%s: a store below it has its own domain, and the suffix itself has none', (suffix) => {
   expect([registrableDomain(`www.shop.${suffix}`), registrableDomain(suffix)]).toEqual([`shop.${suffix}`, undefined]);
 });
 

@@ -3,8 +3,10 @@ import { parse } from 'tldts';
 /** The public suffix list is part of tldts, so its version is that of the package. A new one may change identities, like a new tenant suffix. */
 export const PUBLIC_SUFFIX_LIST = 'tldts@7.5.4';
 
-/** Suffixes below which hosted platforms give each store a name, and which the public suffix list does not have: without them all stores of
- *  a platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: S4.2. */
+/**
+ * Suffixes below which hosted platforms give each store a name, and which the public suffix list lacks. Without them all stores of a
+ * platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: S4.2.
+ */
 export const TENANT_SUFFIXES: readonly string[] = [
   'bigcartel.com',
   'cafe24.com',
@@ -37,7 +39,7 @@ export const TENANT_SUFFIXES: readonly string[] = [
 const NOT_PUBLIC = ['onion', 'arpa'];
 const OPTIONS = { allowPrivateDomains: true, extractHostname: false, extraSuffixes: { private: TENANT_SUFFIXES } };
 
-/** The domain that somebody registered, or that a platform gave to one tenant, of a host name in lower case and A-labels. Undefined for
+/** The domain registered by an owner, or given to one tenant by a platform, of a host name in lower case and A-labels. Undefined for
  *  addresses, suffixes themselves, and names without a public suffix such as `shop.local`. Takes 2 µs. */
 export function registrableDomain(hostname: string): string | undefined {
   const { domain, isIp, isIcann, isPrivate, publicSuffix } = parse(hostname, OPTIONS);

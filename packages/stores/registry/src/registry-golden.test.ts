@@ -7,14 +7,14 @@ const CHECKSUM = new URL('./testdata/registry-checksum.txt', import.meta.url);
 const VERSIONS = new URL('./rules/literal-versions.json', import.meta.url);
 const ADVICE = 'run `npm run golden` and commit packages/stores/registry/src';
 
-test('registry-checksum.txt is the checksum that clients will see; npm run golden rewrites it', () => {
+test('registry-checksum.txt is the checksum sent to clients; npm run golden rewrites it', () => {
   const text = `${REGISTRY_CHECKSUM}\n`;
   const file = 'testdata/registry-checksum.txt';
   expect({ file, text, advice: ADVICE }).toEqual({ file, text: goldenText(CHECKSUM, text), advice: ADVICE });
   expect(text).toMatch(/^sha256:[0-9a-f]{64}\n$/);
 });
 
-test('literal-versions.json has every literal of rules and no other; npm run golden rewrites it', () => {
+test('literal-versions.json has exactly the literals of rules; npm run golden rewrites it', () => {
   const recorded = JSON.parse(goldenText(VERSIONS, `${JSON.stringify(LITERAL_VERSIONS, null, 2)}\n`)) as LiteralVersions;
   const missing = Object.keys(LITERAL_VERSIONS.since).filter((literal) => !Object.hasOwn(recorded.since, literal));
   const stale = Object.keys(recorded.since).filter((literal) => !Object.hasOwn(LITERAL_VERSIONS.since, literal));
@@ -27,7 +27,7 @@ test('literal-versions.json has every literal of rules and no other; npm run gol
   expect(recorded).toEqual(LITERAL_VERSIONS);
 });
 
-test('a new literal gets the next version, the others keep theirs, and one that was removed and returns is new', () => {
+test('a new literal gets the next version, others keep theirs, and a removed one that returns is new', () => {
   const first = { version: 3, since: { 'a=': 1, 'b=': 3 } };
   expect(nextLiteralVersions(first, { x: { inline: ['~a=', 'b=', 'id:G-'] } })).toEqual(first);
   const added = nextLiteralVersions(first, { x: { inline: ['~a='], settings: ['c='] } });

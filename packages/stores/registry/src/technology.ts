@@ -39,23 +39,23 @@ export type CategorySlug = keyof typeof CATEGORIES;
 export const TECHNOLOGY_KINDS = ['platform', 'app', 'service', 'theme'] as const;
 export type TechnologyKind = (typeof TECHNOLOGY_KINDS)[number];
 
-/** One entry of the vocabulary. Spec: S2.24; `listing_url` depends on the deployment and is added when rendered. */
+/** One entry of the vocabulary. Spec: S2.24; `listing_url` depends on the deployment and is added by rendering. */
 export interface Technology {
   readonly slug: string;
   readonly name: string;
-  /** `app` where the main route of the vendor into stores is a marketplace, whichever way a store took. */
+  /** `app` if the vendor is mainly installed from a marketplace, regardless of how a store installed it. */
   readonly kind: TechnologyKind;
   readonly category: CategorySlug;
-  /** The company under its trade name; null where the technology is a project of many. */
+  /** The company under its trade name; null for a community project. */
   readonly vendor: string | null;
   readonly website: string | null;
 }
 
 /**
- * The marks by which a technology is detected: texts by channel. All of it is data, so that it is part of the checksum.
- *
- * A text that begins with `~` is weak; one with `+` only adds to others and reports nothing alone; the others are strong: only
- * the technology makes them. In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always weak.
+ * The marks by which a technology is detected: texts by channel. All of it is data and therefore part of the checksum. A text that
+ * begins with `~` is weak. A text with `+` only adds to others and reports nothing alone. All others are strong, because only the
+ * technology produces them. In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always
+ * weak.
  */
 export interface TechnologyRules {
   /** Addresses of its scripts and frames: `host` with everything below it, `host/path prefix`, `host *part of the path`, `host ^pattern of
@@ -63,13 +63,13 @@ export interface TechnologyRules {
   readonly loads?: readonly string[];
   /** Addresses of its styles, pictures and forms, as in `loads`. Channel `asset`. */
   readonly refers?: readonly string[];
-  /** Hosts below which a network gives names to its customers, if one has the site's own files (`staticHosts`). Channel `asset`. */
+  /** Hosts below which a network names its customers, if such a name serves the site's own files (`staticHosts`). Channel `asset`. */
   readonly statics?: readonly string[];
   /** Hosts in JSON of scripts. Channel `data`, weak. */
   readonly data?: readonly string[];
   /** Literals of inline code (`inline-literals.ts`), or `id:` and the start of an id of a tag. Channel `inline`. */
   readonly inline?: readonly string[];
-  /** Literals of inline code that only set it up: nothing loads by them. Channel `inline`, weak. */
+  /** Literals of inline code that only configure it and load nothing. Channel `inline`, weak. */
   readonly settings?: readonly string[];
   /** `name`, `name:start of the value`, `name:*part of the value`. Channel `header`. */
   readonly headers?: readonly string[];
@@ -77,7 +77,10 @@ export interface TechnologyRules {
   readonly cookies?: readonly string[];
   /** As `headers`. Channel `meta`. */
   readonly metas?: readonly string[];
-  /** Parts of the path of scripts, frames and styles of the site itself, its subdomains and hosts that have its files (`staticHosts`) among them. Channel `path`. */
+  /**
+   * Parts of the path of scripts, frames and styles of the site itself, including its subdomains and hosts of its files (`staticHosts`).
+   * Channel `path`.
+   */
   readonly paths?: readonly string[];
   /** Custom elements. Channel `markup`. */
   readonly elements?: readonly string[];
@@ -92,13 +95,13 @@ export interface TechnologyRules {
   readonly sites?: readonly string[];
   /** Names of documents that were read (`StoreEvidence.endpoints`). Channel `endpoint`. */
   readonly endpoints?: readonly string[];
-  /** Hosts of pages that the vendor makes for one store: their own subdomains. Channel `link`. */
+  /** Hosts of vendor pages for one store: its own subdomains. Channel `link`. */
   readonly links?: readonly string[];
   /** A theme by its `schema_name`, else by its id in the theme store. Channel `fact`; only the theme that visitors see. */
   readonly theme?: { readonly schema: string; readonly id: number };
   /** Reported only together with this platform. */
   readonly requires?: string;
-  /** Platforms whose edge has it for all their stores. Reported only where the platform is known and not among them. */
+  /** Platforms whose edge uses it for all their stores. Reported only if the platform is known and not among them. */
   readonly suppliedBy?: readonly string[];
   /** Technologies whose marks this one imitates. */
   readonly excludes?: readonly string[];
@@ -116,14 +119,14 @@ export function spellingOf(text: string): string {
   return text.replace(PREFIX, '');
 }
 
-/** @param usual - where no sign says otherwise. */
+/** @param usual - the strength without a sign. */
 export function strengthOf(text: string, usual: Strength): Strength {
   if (text.startsWith('+')) return 'adds';
   if (text.startsWith('~')) return 'weak';
   return text.startsWith('!') ? 'strong' : usual;
 }
 
-/** One technology: what it is, and what shows that a store has it. */
+/** One technology: its description and its detection rules. */
 export type TechnologyEntry = Omit<Technology, 'category'> & { readonly rules: TechnologyRules };
 export type TechnologiesByCategory = Readonly<Partial<Record<CategorySlug, readonly TechnologyEntry[]>>>;
 

@@ -15,7 +15,7 @@ var a=document.createElement('script');a.src='/cdn-cgi/challenge-platform/h/g/or
   ),
 };
 
-/** What a storefront sends that does not serve its pages, by behaviour; undefined lets the path through. */
+/** Responses of a storefront that does not serve its pages, by behaviour; undefined serves the path. */
 const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviour>> = {
   password: (path, { name, host }) =>
     path === '/password'
@@ -101,8 +101,10 @@ const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviou
   }),
 };
 
-/** The response of a storefront that does not serve this path now; undefined when it does. A storefront behind a bot defence or a password
- *  still serves robots.txt, unless that is what its behaviour is about. */
+/**
+ * The response of a storefront that does not serve this path now; undefined when it does. A storefront behind a bot defence or a
+ * password still serves robots.txt, unless its behaviour concerns robots.txt.
+ */
 export function respondInsteadOfPage(path: string, shop: Storefront): FixtureResponse | undefined {
   const { behaviour } = shop;
   if (behaviour === 'open') return undefined;

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 const DRIP_MS = 20;
 const NEVER_ENDING_CHUNK = '<p>more</p>'.repeat(1_000);
 
-/** What a hostile server does to a request for `/`; robots.txt is always missing. */
+/** Reactions of a hostile server to a request for `/`; robots.txt is always missing. */
 type HostileBehaviour = (response: ServerResponse, socket: Socket) => void;
 
 const html = (response: ServerResponse, headers: Readonly<Record<string, string>> = {}) =>
@@ -37,7 +37,7 @@ export const HOSTILE_BEHAVIOURS = {
     brotliCompressSync(Buffer.alloc(64 * MIB), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   ),
   'zstd-bomb': encoded('zstd', () => zstdCompressSync(Buffer.alloc(64 * MIB))),
-  // A frame that asks for a window of 128 MiB, and has one byte.
+  // A frame that requires a window of 128 MiB, and has one byte.
   'zstd-wide-window': encoded('zstd', () => Buffer.from('28b52ffd008809000041', 'hex')),
   'layered-bomb': (response) => void html(response, { 'content-encoding': 'gzip, gzip' }).end(gzipSync(gzipBomb())),
   'unknown-encoding': encoded('compress', () => Buffer.from('x')),
@@ -102,13 +102,13 @@ function everyDrip(stream: Socket | ServerResponse, drip: () => void): void {
 
 export interface HostileServer extends AsyncDisposable {
   readonly port: number;
-  /** Accepts connections and closes them: where https would be. */
+  /** Accepts connections and closes them, on the https port. */
   readonly closedPort: number;
-  /** How many there were so far. */
+  /** Number of connections so far. */
   readonly requests: number;
 }
 
-/** A loopback server that does to `http://NAME.example.com/` what the behaviour of that name does, and to other names what `fallback` says. */
+/** A loopback server that answers `http://NAME.example.com/` with the behaviour of that name, and other names with `fallback`. */
 export async function startHostileServer(fallback?: (path: string, response: ServerResponse) => void): Promise<HostileServer> {
   let requests = 0;
   const server = createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) => {

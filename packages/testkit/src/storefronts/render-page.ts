@@ -6,7 +6,7 @@ import { TECHNOLOGY_SNIPPETS } from './technology-snippets.ts';
 const SHOWN_PRODUCTS = 24;
 const FILLER = '<p>Ordered before noon, on its way the same day. Returns are free within thirty days of delivery.</p>\n';
 
-/** The page of a path, or undefined where the storefront has none. */
+/** The page of a path, or undefined if the storefront has none. */
 export function renderPath(path: string, search: string, shop: Storefront): FixtureResponse | undefined {
   const platform = findPlatform(shop.platform);
   if (platform === undefined) return path === '/' ? { body: renderBlog(shop) } : undefined;
@@ -89,7 +89,7 @@ function productDetails(product: FixtureProduct, shop: Storefront): string {
 <p class="price">${shownPrice(product, shop)}</p><form method="post" action="/cart/add"><button name="add">Add to cart</button></form>`;
 }
 
-/** A site that writes about shops without being one: names, links and code samples of vendors, none of which it uses. */
+/** A site about shops that is not a shop: names, links and code samples of vendors that it does not use. */
 function renderBlog(shop: Storefront): string {
   return `<!doctype html>
 <html lang="${shop.language}"><head><meta charset="utf-8"><title>${shop.name}</title></head>

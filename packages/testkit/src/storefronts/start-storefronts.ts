@@ -11,7 +11,7 @@ import { createTestCertificate } from './test-certificate.ts';
 
 const MAX_RECEIVED = 10_000;
 const MAX_REQUEST_BYTES = 64 * 1024;
-/** Longer than any test pauses. */
+/** Longer than any pause in a test. */
 const KEEP_ALIVE_TIMEOUT_MS = 60_000;
 const DEFAULT_ROBOTS = 'User-agent: *\nDisallow: /checkout\nDisallow: /admin\n';
 
@@ -24,7 +24,7 @@ interface StorefrontRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Fixture storefronts on one loopback server for http and one for https, told apart by their names. */
+/** Fixture storefronts on one loopback server for http and one for https, selected by name. */
 export interface Storefronts extends AsyncDisposable {
   readonly address: string;
   readonly httpPort: number;
@@ -37,14 +37,14 @@ export interface Storefronts extends AsyncDisposable {
   >;
   /** The newest requests at most, oldest first. */
   readonly received: readonly StorefrontRequest[];
-  /** How many connections were accepted, whatever came over them. */
+  /** Number of accepted connections, with any content. */
   readonly connections: number;
   /** Adds a storefront, or replaces the one of that name. */
   add(storefront: StorefrontOptions): void;
   /** Changes a storefront from now on. */
   change(host: string, changes: Partial<Omit<StorefrontOptions, 'host'>>): void;
   setTechnologies(host: string, technologies: readonly string[]): void;
-  /** Moves a storefront to another platform: the same products and vendors, other markup, paths and endpoints. */
+  /** Moves a storefront to another platform: same products and vendors, but other markup, paths and endpoints. */
   migrate(host: string, platform: StorefrontPlatform): void;
   storefront(host: string): Storefront;
 }
@@ -163,7 +163,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
       if (size <= MAX_REQUEST_BYTES) chunks.push(chunk as Buffer);
     }
   } catch {
-    // The client left; there is nobody to answer.
+    // The client left, so no response is needed.
   }
   return Buffer.concat(chunks).toString();
 }

@@ -19,8 +19,10 @@ export const STOREFRONT_PLATFORMS = [
 ] as const;
 export type StorefrontPlatform = (typeof STOREFRONT_PLATFORMS)[number];
 
-/** What a storefront does instead of, or while, serving its pages. The first ones are shops that are not open; then come bot defences, which
- *  serve no page at all; then servers that fail. `challenged-after-home` serves the home page and robots.txt, and challenges all else. */
+/**
+ * Behaviours instead of, or in addition to, serving pages. First come shops that are not open, then bot defences, which serve no page at
+ * all, then failing servers. `challenged-after-home` serves the home page and robots.txt, and challenges all else.
+ */
 export const STOREFRONT_BEHAVIOURS = [
   'open',
   'password',
@@ -61,17 +63,17 @@ export interface StorefrontOptions {
   readonly technologies?: readonly string[];
   /** How many products the catalogue has. */
   readonly products?: number;
-  /** Cart and product pages carry no link from the home page when false, as with pages that are drawn by scripts. */
+  /** If false, the home page has no links to cart and product pages, like a page rendered by scripts. */
   readonly linked?: boolean;
   /** The text of robots.txt; null for none (404). */
   readonly robots?: string | null;
-  /** Where `moved` redirects, such as `https://example.net/`. */
+  /** Target of `moved`, such as `https://example.net/`. */
   readonly movedTo?: string;
-  /** Filler text that makes each page at least so many bytes. */
+  /** Adds filler text so that each page has at least this many bytes. */
   readonly pageBytes?: number;
 }
 
-/** A storefront as it is at the moment. */
+/** The current state of a storefront. */
 export type Storefront = Required<Omit<StorefrontOptions, 'movedTo'>> & { readonly movedTo: string | undefined };
 
 export interface FixtureProduct {
@@ -84,7 +86,7 @@ export interface FixtureProduct {
   readonly available: boolean;
 }
 
-/** What a storefront sends for a path. A missing type is HTML. */
+/** The response of a storefront for a path. The default type is HTML. */
 export interface FixtureResponse {
   readonly status?: number;
   readonly type?: string;
@@ -92,7 +94,7 @@ export interface FixtureResponse {
   readonly body: string | Buffer;
 }
 
-/** What differs between platforms; the rest of a page is common. */
+/** The parts of a page that differ between platforms. */
 export interface PlatformFixture {
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of Set-Cookie. */
@@ -103,9 +105,9 @@ export interface PlatformFixture {
   readonly collectionPath: string;
   readonly cartPath: string;
   readonly productPath: (product: FixtureProduct) => string;
-  /** The path that robots.txt names as its sitemap, unless a test gives a robots.txt of its own. */
+  /** The path that robots.txt names as its sitemap, unless a test sets its own robots.txt. */
   readonly sitemap?: string;
-  /** Catalogue endpoints, sitemaps and the like. */
+  /** Catalogue endpoints, sitemaps and similar documents. */
   readonly endpoint?: (request: FixtureRequest, shop: Storefront) => FixtureResponse | undefined;
 }
 

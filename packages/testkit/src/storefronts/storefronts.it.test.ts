@@ -88,7 +88,7 @@ test('a storefront changes its vendors and its platform while it runs', async ()
   expect(headers['powered-by']).toBeUndefined();
 });
 
-test('certificates load whatever the length of their signatures', () => {
+test('certificates load with any length of their signatures', () => {
   const signedBy = createTestCertificate({ names: ['authority'], isAuthority: true });
   for (let length = 1; length <= 64; length += 1)
     for (const name of ['a.example.com', 'b.example.com'])

@@ -24,13 +24,13 @@ function read(kind: 'json' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
 const sse = (text: string) => read('sse', [Buffer.from(text)]);
 const json = (text: string) => read('json', [Buffer.from(text)]);
 
-/** Cuts `bytes` at the given places, whatever their order. */
+/** Cuts `bytes` at the given positions, in any order. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((left, right) => left - right);
   return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
 }
 
-/** Byte by byte no event is ever whole in a chunk, so that nothing is passed over unread. */
+/** Byte by byte no chunk contains a whole event, so that no event is skipped. */
 function bytewise(bytes: Uint8Array): BodyFacts {
   return read(
     'sse',
@@ -63,7 +63,7 @@ const RESPONSES = [
   'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi","usage":{"input_tokens":"x"}}\n\n',
   'event: response.completed\ndata: {"type":"response.completed","response":{"model":"gpt-5","error":null,"service_tier":"flex","usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":8},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":24}}}\n\n',
 ].join('');
-/** Facts of which only a part is spelled out. */
+/** Facts with defaults for missing fields. */
 type Expected = Omit<BodyFacts, 'usage'> & { readonly usage: unknown };
 const FACTS: [string, string, Expected][] = [
   [
@@ -98,7 +98,7 @@ const FACTS: [string, string, Expected][] = [
   ],
 ];
 
-/** What streams are made of, whole and broken: words that count, words like them, and everything between. */
+/** Parts of streams, valid and broken: relevant words, similar words, and everything between. */
 // oxfmt-ignore
 const CHUNKS = [
   '\n', '\n', '\n\n', '\n\n', '\r', '\r\n', '\r\n\r\n', '\ufeff', ':', ' ', 'data:', 'data: ', 'data', 'event: error',
@@ -190,7 +190,7 @@ describe('streams', () => {
     });
   });
 
-  test('any stream gives the same facts however it is cut', () => {
+  test('any stream gives the same facts for any segmentation', () => {
     const data = fc.constantFrom(...EVENTS);
     const end = fc.constantFrom('\n\n', '\n\n', '\r\n\r\n', '\r\r', '\n\r\n', '\r\n\n', '\n\r', '\n');
     const event = fc.tuple(data, end).map((parts) => parts.join(''));
@@ -250,7 +250,7 @@ describe('streams', () => {
     expect(sse(text)).toEqual({ ...NOTHING, ...expected });
   });
 
-  test.each(FACTS)('%s, cut: what was seen so far, and no end', (_, text) => {
+  test.each(FACTS)('%s, cut: the facts so far, without an end', (_, text) => {
     const facts = sse(text.slice(0, text.lastIndexOf('\n\n', text.length - 3)));
     expect(facts.model).toBeDefined();
     const early = sse(text.slice(0, text.indexOf('\n\n') + 30));
@@ -262,7 +262,7 @@ describe('streams', () => {
     expect(facts).toMatchObject({ usage: { input_tokens: 130, output_tokens: 1 }, ended: false });
   });
 
-  test('a line of 20 MB passes, and what follows it in the same event is read', () => {
+  test('a line of 20 MB is skipped, and the rest of its event is read', () => {
     const opened = openBodyFactsReader('sse');
     opened.push(Buffer.from('data: {"choices":["'));
     for (let at = 0; at < 320; at++) opened.push(Buffer.alloc(65_536, 'x'));
@@ -271,12 +271,12 @@ describe('streams', () => {
   });
 });
 
-test.each(['data\n', 'a\n', ':\r\r'])('four million lines %j take linear time, and no memory for each', (line) => {
+test.each(['data\n', 'a\n', ':\r\r'])('four million lines %j take linear time and no memory per line', (line) => {
   const chunk = Buffer.alloc(4_000_000 * line.length, line);
   const before = process.memoryUsage().heapUsed;
   const reader = openBodyFactsReader('sse');
   reader.push(chunk);
-  // A character kept of each line would take 140 MB.
+  // Keeping a character of each line would take 140 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
   expect(reader.end()).toMatchObject({ model: undefined, ended: false });
 });
@@ -333,7 +333,7 @@ describe('requests', () => {
   test.each([
     ['{"background":true,"model":"m"}', true],
     ['{"background":"true","tool":{"background":true}}', undefined],
-  ])('%s asks for a response in the background: %p', (text, expected) => {
+  ])('%s requests a background response: %p', (text, expected) => {
     expect(json(text).background).toBe(expected);
   });
 });

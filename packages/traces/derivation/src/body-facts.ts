@@ -1,16 +1,16 @@
 import type { JsonScanner } from './json-scanner.ts';
 import { readUsage, type Usage } from './usage.ts';
 
-/** What a provider's response reports about itself. */
+/** The facts in a provider's response. */
 export interface BodyFacts {
   readonly model: string | undefined;
   readonly usage: Usage | undefined;
-  /** An error event inside a stream, whose status was 200 long before; never set for JSON. */
+  /** An error event inside a stream whose status was already 200; never set for JSON. */
   readonly streamError: boolean;
-  /** Whether the provider's own end was seen: for JSON that the root closed, for a stream `[DONE]`, `message_stop`, or
+  /** Whether the provider's own end was seen: for JSON the end of the root, for a stream `[DONE]`, `message_stop`, or
    *  `response.completed`, `.incomplete` or `.failed`. */
   readonly ended: boolean;
-  /** Whether JSON has `background: true` in its root, as a request for a response in the background does. */
+  /** Whether JSON has `background: true` in its root, which requests a background response. */
   readonly background?: true;
   /** A response of OpenAI's Responses API; undefined for anything else. */
   readonly response?: ResponseState | undefined;
@@ -20,23 +20,23 @@ export interface ResponseState {
   readonly id: string;
   /** Whether it is neither queued nor in progress. */
   readonly isFinished: boolean;
-  /** Whether it says that it is made in the background. */
+  /** Whether it is declared as a background response. */
   readonly background: boolean;
 }
 
 export const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
-/** Reads facts from a body that arrives in chunks. Constant memory, never throws, and independent of where the chunks are cut. */
+/** Reads facts from a body that arrives in chunks. Constant memory, never throws, and independent of the segmentation. */
 export interface BodyFactsReader {
   push(chunk: Uint8Array): void;
-  /** The facts; of a body that was cut, those until then. */
+  /** The facts; for a cut body, those before the cut. */
   end(): BodyFacts;
 }
 
 const MODEL_PATHS = ['model', 'response.model', 'message.model'];
 const USAGE_PATHS = ['usage', 'response.usage', 'message.usage'];
 export const RESPONSE_PATHS: readonly string[] = [...MODEL_PATHS, ...USAGE_PATHS, 'type', 'error'];
-/** Of a response: as JSON, and in the events of a stream. */
+/** Paths in a JSON response, and in the events of a stream. */
 export const STATE_FIELDS = ['id', 'status', 'background'] as const;
 
 export function modelIn(scanner: JsonScanner): string | undefined {

@@ -1,6 +1,6 @@
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 
-/** How bodies and secrets are treated on their way into the store. */
+/** How bodies and secrets are treated before they are stored. */
 export interface CapturePolicy {
   readonly captureBodies: boolean;
   readonly bodyMaxSize: number;

@@ -4,21 +4,23 @@ import type { CapturedExchange } from './captured-exchange.ts';
 import { finishedResponse, pendingResponse, readsBack } from './stored-responses.ts';
 import type { Usage } from './usage.ts';
 
-/** What an exchange is charged for. */
+/** The charged usage of an exchange. */
 export interface ChargedUsage {
-  /** Undefined when nothing was counted, or nothing is charged for it. */
+  /** Undefined when nothing was counted or charged. */
   readonly usage: Usage | undefined;
   /** Whether nothing could be charged. */
   readonly isFree: boolean;
-  /** The provider's id of a response in the background that was created, or whose usage this may be. */
+  /** The provider's id of a background response that was created here, or whose usage this may be. */
   readonly responseId: string | undefined;
   readonly background: BackgroundReference | undefined;
   /** Whether the response reported usage that does not count here. */
   readonly isReadBack: boolean;
 }
 
-/** What is counted for an exchange. Reading back counts nothing, except once what was made in the background: that the store decides. See
- *  `stored-responses.ts`. `isInBackground`: whether the request was for that. */
+/**
+ * The usage that counts for an exchange. Reading back counts nothing, except once for a background response, which the store decides.
+ * See `stored-responses.ts`. `isInBackground`: whether the request was for a background response.
+ */
 export function chargedUsage(
   exchange: CapturedExchange,
   facts: BodyFacts | undefined,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A gateway sees few provider credentials again and again; a hash costs a microsecond. */
+/** A gateway sees the same few provider credentials repeatedly, and a hash costs a microsecond. */
 const REMEMBERED_MAX = 4_096;
 
 /** SHA-256 of provider credentials, the newest 4,096 remembered. */

@@ -38,7 +38,7 @@ async function throughStream(coding: string, chunks: readonly Uint8Array[]): Pro
 }
 
 describe.each(ENCODERS)('%s', (_, coding, encode) => {
-  test('is decoded, whole and as a stream in any chunks', async () => {
+  test('is decoded, both complete and as a stream in any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 4, maxLength: 300 }), fc.nat(400), async (body, place) => {
         const coded = encode(body);
@@ -49,32 +49,32 @@ describe.each(ENCODERS)('%s', (_, coding, encode) => {
     );
   });
 
-  test('a body of more than maxBytes is refused, one of just so many is not', () => {
+  test('a body of more than maxBytes is refused, but one of exactly maxBytes is not', () => {
     const coded = encode(Buffer.alloc(5_000));
     expect(decodeWhole(coding, coded, { maxBytes: 4_999, complete: true })).toBeUndefined();
     expect(decodeWhole(coding, coded, { maxBytes: 5_000, complete: true })).toHaveLength(5_000);
   });
 
-  test('an empty body stays one', async () => {
+  test('an empty body stays empty', async () => {
     expect(decodeWhole(coding, Buffer.alloc(0), WHOLE)).toHaveLength(0);
     expect(await throughStream(coding, [])).toHaveLength(0);
   });
 });
 
 describe.each(CODED.filter(([name]) => !name.includes('two members')))('%s, broken', (_, coding, encode) => {
-  test('a body that was cut gives its beginning when that is requested', async () => {
+  test('the beginning of a cut body is returned on request', async () => {
     const coded = encode(long);
     const part = coded.subarray(0, Math.floor(coded.length * 0.8));
     expect(decodeWhole(coding, part, WHOLE)).toBeUndefined();
     const streamed = await throughStream(coding, [part.subarray(0, 1), part.subarray(1)]);
     for (const decoded of [decodeWhole(coding, part, CUT), streamed]) {
       expect(decoded?.length).toBeGreaterThan(long.length / 4);
-      // `toEqual` would take seconds for so much.
+      // `toEqual` would take seconds for this much.
       expect(decoded?.equals(long.subarray(0, decoded.length))).toBe(true);
     }
   });
 
-  test('a complete body whose coding ends early gives its beginning, and says so', () => {
+  test('a complete body whose coding ends early returns its beginning, marked as such', () => {
     const coded = encode(long);
     expect(decodeFar(coding, coded, WHOLE)).toMatchObject({ endsEarly: false });
     const found = decodeFar(coding, coded.subarray(0, Math.floor(coded.length * 0.8)), WHOLE);
@@ -97,13 +97,13 @@ test.each(['compress', 'gzip, unheard-of', '__proto__', 'constructor', 'gzip,gzi
   expect(openDecoder(coding)).toBeUndefined();
 });
 
-test('no step of a list may give more than maxBytes', () => {
+test('no step of a list may output more than maxBytes', () => {
   const coded = zlib.gzipSync(zlib.gzipSync(Buffer.alloc(5_000), { level: 0 }));
   expect(decodeWhole('gzip, gzip', coded, { maxBytes: 5_000, complete: true })).toBeUndefined();
   expect(decodeWhole('gzip, gzip', coded, { maxBytes: 5_100, complete: true })).toHaveLength(5_000);
 });
 
-test('a stream gives what it has before its end', async () => {
+test('a stream outputs data before its end', async () => {
   for (const [coding, encoder] of [
     ['gzip', zlib.createGzip()],
     ['deflate', zlib.createDeflateRaw()],
@@ -121,7 +121,7 @@ test('a stream gives what it has before its end', async () => {
   }
 });
 
-test('a slow reader holds the stream back', async () => {
+test('a slow reader slows the stream down', async () => {
   for (const coding of ['deflate', 'gzip']) {
     const decoder = openDecoder(coding)!;
     const coded = coding === 'gzip' ? zlib.gzipSync(long) : zlib.deflateRawSync(long);

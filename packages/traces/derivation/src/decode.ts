@@ -2,15 +2,15 @@ import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import zlib from 'node:zlib';
 
 interface DecodeOptions {
-  /** Of the decoded body, and of every step to it. A body that has more is a bomb. */
+  /** Limit of the decoded body and of every intermediate step. A larger body is a bomb. */
   readonly maxBytes: number;
-  /** False for a body that was cut: then what can be decoded is, and the missing end is no fault. */
+  /** False for a cut body: as much as possible is decoded, and the missing end is not a fault. */
   readonly complete: boolean;
 }
 
-/** More codings than anybody applies; each costs a decoder. */
+/** More codings than occur in practice. Each needs a decoder. */
 const MAX_CODINGS = 4;
-// With these a body that ends early is decoded as far as it goes.
+// With these flags a body that ends early is decoded as far as possible.
 const CUT_ZLIB = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const CUT_BROTLI = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
 const CUT_ZSTD = { finishFlush: zlib.constants.ZSTD_e_flush };
@@ -24,15 +24,17 @@ const CODINGS: Readonly<Record<string, Coding>> = {
 };
 
 /** Decodes a whole body by its `Content-Encoding`: gzip, br, deflate (with the zlib header or without), zstd, identity, or
- *  a list of them. Undefined when a coding is unknown, when the bytes are not of it, and when more than `maxBytes` come
- *  out; no prefix is given then, because usage stands at the end of a body. Synchronous: 10 to 50 µs for 2 KB. */
+ *  a list of them. Undefined when a coding is unknown, when the bytes do not match it, and when the output exceeds `maxBytes`. Then no
+ *  prefix is returned, because usage is at the end of a body. Synchronous: 10 to 50 µs for 2 KB. */
 export function decodeWhole(coding: string, body: Buffer, options: DecodeOptions): Buffer | undefined {
   const found = attempt(coding, body, options);
   return Buffer.isBuffer(found) ? found : undefined;
 }
 
-/** The same; of a complete body whose coding ends early, the beginning, with `endsEarly` set. Only such a body is decoded a second time,
- *  a bomb is not. */
+/**
+ * The same. For a complete body whose coding ends early, returns the beginning with `endsEarly` set. Only such a body is decoded twice,
+ * a bomb is not.
+ */
 export function decodeFar(
   coding: string,
   body: Buffer,
@@ -55,15 +57,17 @@ function attempt(coding: string, body: Buffer, options: DecodeOptions): Buffer |
       if (decoded.length > 0) decoded = decodeOne(one, decoded, options);
     }
   } catch (error) {
-    // All three decoders report this code when the end of a body is missing, and only then.
+    // All three decoders report this code only when the end of a body is missing.
     return (error as { readonly code?: unknown }).code === 'Z_BUF_ERROR' ? 'ended early' : undefined;
   }
   return decoded.length <= options.maxBytes ? decoded : undefined;
 }
 
-/** A stream that decodes a body by its `Content-Encoding`, with back-pressure; undefined when a coding is unknown. Bytes
- *  that are not of the coding are an `error` event; a body that was cut ends without one. Output is not bounded: the
- *  consumer must take it in constant memory. */
+/**
+ * A stream that decodes a body by its `Content-Encoding`, with back-pressure; undefined when a coding is unknown. Bytes that do not
+ * match the coding cause an `error` event. A cut body ends without one. Output is not bounded, so the consumer must read it in constant
+ * memory.
+ */
 export function openDecoder(coding: string): Transform | undefined {
   const codings = codingsOf(coding);
   if (codings === undefined) return undefined;
@@ -100,13 +104,15 @@ function streamOf(coding: Coding, firstByte: number | undefined): Transform {
   return firstByte === undefined || hasZlibHeader(firstByte) ? zlib.createInflate(CUT_ZLIB) : zlib.createInflateRaw(CUT_ZLIB);
 }
 
-/** `deflate` is meant to have zlib's header, and some servers leave it out. The header's first
- *  four bits are 8 (the method); a raw stream has them only before a stored block with padding that no encoder writes. */
+/**
+ * `deflate` should have zlib's header, but some servers omit it. The header's low four bits are 8 (the method). A raw stream has them
+ * only before a stored block with padding that no encoder writes.
+ */
 function hasZlibHeader(firstByte: number | undefined): boolean {
   return firstByte !== undefined && (firstByte & 0x0f) === 8;
 }
 
-/** A chain of decoders that is chosen by the first byte of the body. */
+/** A chain of decoders, selected by the first byte of the body. */
 class LateDecoder extends Transform {
   readonly #open: (firstByte: number | undefined) => readonly Transform[];
   #stages: readonly Transform[] = [];

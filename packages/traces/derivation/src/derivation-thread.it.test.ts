@@ -55,7 +55,7 @@ describe('a writer that', () => {
     expect({ written, failures, used, derived: tokens.length, kept: kept() }).toEqual(expected);
     expect(usage.reduce((sum, row) => sum + row.total_tokens, 0)).toBe(used * TOKENS);
     expect(memory).toBeInstanceOf(Buffer);
-    // The thread goes on.
+    // The thread continues.
     expect((await thread.write(batch())).written).toBe(written);
   });
 
@@ -68,7 +68,7 @@ describe('a writer that', () => {
     }
   });
 
-  test('does not open says why', async () => {
+  test('does not open reports why', async () => {
     const { thread } = open('does not open');
     await using _ = thread;
     await expect(thread.callWriter({})).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('a writer that', () => {
     });
   });
 
-  test('hangs holds up the batch until the thread is closed, which then is lost', async () => {
+  test('hangs blocks the batch until the thread is closed, and the batch is lost', async () => {
     const { thread } = open('hangs');
     const writing = thread.write(batch()).catch(codeOf);
     expect(await thread.callWriter({})).toBeUndefined();
@@ -86,7 +86,7 @@ describe('a writer that', () => {
   });
 });
 
-test('a batch under way is finished when the thread is closed', async () => {
+test('a batch in progress is finished when the thread is closed', async () => {
   const { thread, kept } = open('keeps all later');
   const writing = thread.write(batch());
   await thread[Symbol.asyncDispose]();

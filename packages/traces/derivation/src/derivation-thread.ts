@@ -8,9 +8,9 @@ import type { ExchangeBatch } from './exchange-batch.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { BatchResult, TraceSink } from './trace-sink.ts';
 
-/** Three semi-spaces of 8 MiB: nothing but the batch under way survives, and the default of 48 MiB only takes longer to be used. */
+/** Three semi-spaces of 8 MiB suffice, because only the batch in progress survives. The default of 48 MiB would only use more memory. */
 const YOUNG_GENERATION_MB = 24;
-/** One batch at a time is under way, and a few calls of the stores that the thread serves. */
+/** One batch at a time is in progress, plus a few calls of the stores that the thread serves. */
 const MAX_PENDING = 16;
 
 interface DerivationOptions extends Partial<DerivationReports> {
@@ -19,9 +19,11 @@ interface DerivationOptions extends Partial<DerivationReports> {
   readonly writer: WriterSource;
 }
 
-/** The worker thread that makes records of exchanges and writes them: a second thread for writing would cost a copy of every record. A
- *  batch that the writer does not keep is a result; only a thread that ends or is closed rejects. Between two batches it serves modules whose
- *  calls are short: a thread for each would cost 20 MiB and 50 ms of the start. */
+/**
+ * The worker thread that derives records from exchanges and writes them. A second thread for writing would need a copy of every record.
+ * A batch that the writer does not keep is a result. Only a thread that ends or is closed rejects. Between batches it serves modules
+ * with short calls, because a thread for each would cost 20 MiB and 50 ms of the start.
+ */
 export class DerivationThread implements TraceSink, WriterThread, ModuleThread {
   readonly #calls: WorkerCalls;
   #traceCount = 0;
@@ -40,7 +42,7 @@ export class DerivationThread implements TraceSink, WriterThread, ModuleThread {
   async write(batch: ExchangeBatch): Promise<BatchResult> {
     const packed = batch.pack();
     const { value, memory } = await this.#call({ packed }, [packed.bytes.buffer]);
-    // A Buffer comes back from another thread as a plain Uint8Array.
+    // A Buffer from another thread arrives as a plain Uint8Array.
     return { ...(value as BatchResult), ...(memory && { memory: Buffer.from(memory.buffer) }) };
   }
 

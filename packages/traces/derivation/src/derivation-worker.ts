@@ -1,4 +1,4 @@
-// Entry of the worker thread that makes records of exchanges and writes them; see `DerivationThread`.
+// Entry of the worker thread that derives records from exchanges and writes them; see `DerivationThread`.
 import { invariant } from '@vitrine/faults/invariant';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { createTraceIds } from '@vitrine/traces/trace-id';
@@ -20,7 +20,7 @@ import { openPriceCatalogue } from './price-catalogue.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { BatchResult } from './trace-sink.ts';
 
-/** What is reported of a batch beside its result. */
+/** Optional report of a batch. */
 export interface DerivationReports {
   /** What its records add to the days of their keys. */
   readonly reportsUsage: boolean;
@@ -34,7 +34,7 @@ export interface DerivationWorkerData extends DerivationReports {
   readonly writer: WriterSource;
 }
 
-/** A batch to write, a call of the writer's store, or one of a module that this thread serves beside. */
+/** A batch to write, a call of the writer's store, or a call of another module on this thread. */
 export type DerivationWorkerCall =
   | { readonly packed: PackedExchanges }
   | { readonly writer: unknown }
@@ -43,7 +43,7 @@ export type DerivationWorkerCall =
 export interface DerivationResponse {
   readonly value: unknown;
   readonly traceCount: number;
-  /** That of the batch. */
+  /** The memory of the batch. */
   readonly memory?: Uint8Array<ArrayBuffer>;
 }
 
@@ -101,7 +101,7 @@ async function write(packed: PackedExchanges): Promise<BatchResult> {
   }
 }
 
-/** A call of `randomBytes` costs about a microsecond whatever its length, so 4 KiB are drawn at a time. */
+/** A call of `randomBytes` costs about a microsecond for any length, so 4 KiB are drawn at a time. */
 function pooledRandomBytes(): (count: number) => Uint8Array {
   let pool = randomBytes(4_096);
   let used = 0;

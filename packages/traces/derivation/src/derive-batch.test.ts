@@ -30,13 +30,13 @@ const FAILED: RecordResult = {
   error: { name: 'Error', message: 'refused', code: '' },
 };
 
-test('what was there already counts too: an earlier try of the batch wrote it', () => {
+test('already stored records count too, because an earlier try of the batch wrote them', () => {
   const batch = batchOf([plainExchange(10), plainExchange(20)]);
   expect(usageOf(batch, ['written', 'already_there'])).toMatchObject([{ requests: 2, total_tokens: 30 }]);
   expect(tokensOf(batch, []).map(({ input_tokens: input }) => input)).toEqual([5, 10]);
 });
 
-test('an exchange whose derivation throws costs one record', () => {
+test('an exchange whose derivation throws loses only its own record', () => {
   const broken = { ...plainExchange(10), requestHeaders: undefined as unknown as string, hasLineage: true };
   const batch = batchOf([plainExchange(2), broken, plainExchange(4)]);
   expect(batch.records.map(({ total_tokens: tokens }) => tokens)).toEqual([2, 4]);
@@ -45,7 +45,7 @@ test('an exchange whose derivation throws costs one record', () => {
   expect(usageOf(batch, ['written', 'written'])).toMatchObject([{ requests: 2, total_tokens: 6 }]);
 });
 
-test('usage that was read back counts only where the store has settled it, as it was settled', () => {
+test('usage that was read back counts only as settled by the store', () => {
   const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
   const bytes = Buffer.from(JSON.stringify({ id: 'resp_1', status: 'completed', usage }));
   const response = { ...plainExchange(0).response, chunks: [bytes], bytes: bytes.length };
@@ -58,7 +58,7 @@ test('usage that was read back counts only where the store has settled it, as it
   expect(tokensOf(batch, settled)).toMatchObject([{ path: '/v1/responses', input_tokens: 10 }]);
 });
 
-test('usage is that of what was kept, tokens are those of all', () => {
+test('usage covers kept records, tokens cover all', () => {
   const exchange = fc.record({
     tokens: fc.nat({ max: 500 }).map((half) => half * 2),
     key: fc.constantFrom(0, 1),
@@ -74,7 +74,7 @@ test('usage is that of what was kept, tokens are those of all', () => {
       const kept = records.filter((_, at) => typeof results[at] === 'string');
       const dayOf = (createdAt: number) => (createdAt < DAY ? '2026-01-04' : '2026-01-05');
       const wanted = Map.groupBy(kept, ({ scope, created_at }) => `${dayOf(created_at)} ${scope.gateway_key_id}`);
-      // A writer that says nothing of a record leaves a hole or ends early.
+      // A writer that omits a record leaves a gap or returns a short list.
       const usage = usageOf(batch, results as RecordResult[]);
       expect(new Map(usage.map((row) => [`${row.day} ${row.gateway_key_id}`, [row.requests, row.total_tokens]]))).toEqual(
         new Map([...wanted].map(([key, of]) => [key, [of.length, of.reduce((sum, one) => sum + one.total_tokens, 0)]])),
@@ -85,7 +85,7 @@ test('usage is that of what was kept, tokens are those of all', () => {
   );
 });
 
-test('after 50 ms of work no body of an exchange is stored, its metadata says so, and its usage counts all the same', () => {
+test('after 50 ms of work no body of an exchange is stored, its metadata is marked, and its usage still counts', () => {
   let cpuMs = 0;
   let omitted = 0;
   const exchanges = [plainExchange(10), plainExchange(20)];
@@ -105,7 +105,7 @@ test('after 50 ms of work no body of an exchange is stored, its metadata says so
   expect(omitted).toBe(2);
 });
 
-test('loading the price list is no work on the first exchange, which keeps its bodies', () => {
+test('loading the price list does not count as work on the first exchange, which keeps its bodies', () => {
   let cpuMs = 0;
   const prices = {
     version: 'v',

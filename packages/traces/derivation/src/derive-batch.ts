@@ -7,13 +7,13 @@ import type { CapturedExchange } from './captured-exchange.ts';
 import { usagePathOf } from './stored-responses.ts';
 import type { TokenUse } from './trace-sink.ts';
 
-/** The records of a batch of exchanges, and for each exchange its record's place or why it has none. */
+/** The records of a batch of exchanges, and for each exchange the index of its record or why it has none. */
 interface DerivedBatch {
   readonly records: readonly TraceRecord[];
   readonly places: readonly (number | RecordFailure)[];
 }
 
-/** Derives the records of a batch, each once. An exchange whose derivation throws costs one record. */
+/** Derives the records of a batch, each once. An exchange whose derivation throws loses only its own record. */
 export function deriveBatch(
   exchanges: Iterable<CapturedExchange>,
   derive: (exchange: CapturedExchange) => TraceRecord,
@@ -35,8 +35,9 @@ export function resultsOf({ places }: DerivedBatch, results: readonly RecordResu
   return places.map((place) => (typeof place === 'number' ? results[place] : place));
 }
 
-/** What the records that were kept add to the days of their keys, those that were there already too: as they were written by an earlier
- *  try of this batch. Spec: G10.5. */
+/**
+ * Daily usage per key of the kept records, including already stored ones, because an earlier try of this batch wrote them. Spec: G10.5.
+ */
 export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
   const kept = records.flatMap((record, at) => (isKept(results[at]) ? countedRecord(record, results[at]) : []));
   return usageSums(kept).map(({ cost, ...usage }) => ({ ...usage, cost_usd: cost.usd }));
@@ -53,7 +54,7 @@ export function tokensOf({ records }: DerivedBatch, results: readonly RecordResu
     });
 }
 
-/** A record as it counts. Usage of a response in the background counts only where the store has settled it. */
+/** A record as counted. Usage of a background response counts only as settled by the store. */
 function countedRecord(record: TraceRecord, result: RecordResult | undefined): TraceRecord {
   if (isSettled(result)) return result.settled;
   return record.background?.role === 'finished' ? uncounted(record) : record;

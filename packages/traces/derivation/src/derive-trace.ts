@@ -19,17 +19,17 @@ import { wholeMs } from '@vitrine/traces/whole-ms';
 
 export interface DerivationContext {
   readonly policy: CapturePolicy;
-  /** The policy's rules, ready for use. */
+  /** The policy's rules, prepared for use. */
   readonly privacy: PrivacyContext;
   readonly prices: PriceCatalogue;
-  /** Milliseconds that this thread has worked: a machine that is busy with others takes no bodies. */
+  /** CPU milliseconds of this thread, so that a busy machine does not cause lost bodies. */
   readonly cpuMs: () => number;
   /** Called when the bodies of an exchange are not stored because of its time. */
   readonly onBodiesOmitted?: (() => void) | undefined;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
 }
 
-/** The work on one exchange, on a thread that all share. Afterwards its bodies are not stored. */
+/** Maximum work on one exchange, because all share this thread. Beyond it, bodies are not stored. */
 const EXCHANGE_MAX_MS = 50;
 
 const NO_LINEAGE = { claim: {}, ignored: 0 };
@@ -60,7 +60,7 @@ export function deriveTrace(
 
   const stored = policy.captureBodies ? storedBodies([request, response], [sent, received], policy, isLate) : [];
   if (stored.some((body) => body?.isLate === true)) context.onBodiesOmitted?.();
-  // After the bodies: the first one loads the price list, which is no work on an exchange.
+  // After the bodies, because the first call loads the price list, which does not count as work on an exchange.
   const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
 
@@ -111,7 +111,7 @@ function deadlineAfter(ms: number, cpuMs: () => number): () => boolean {
   return () => cpuMs() >= end;
 }
 
-/** The bodies of the request and of the response: both, or neither when the time was over before the second was ready. */
+/** The bodies of the request and of the response, or neither when the time was over before the second was ready. */
 function storedBodies(
   [request, response]: readonly [OpenBody, OpenBody],
   [sent, received]: readonly [Redaction, Redaction],
@@ -122,7 +122,7 @@ function storedBodies(
   return bodies.some((body) => body?.isLate === true) ? bodies.map((body) => body && LATE_BODY) : bodies;
 }
 
-/** A client that names no group has that of its own OpenTelemetry trace, if any. Spec: G6.5. */
+/** Without a group header, the group is the client's own OpenTelemetry trace, if any. Spec: G6.5. */
 function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
   if (otelTraceId === '' || claim.trace_group_id !== undefined) return claim;
   return { trace_group_id: otelTraceId, group_fallback: true, ...claim };
@@ -135,7 +135,7 @@ function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { p
   );
 }
 
-/** What the response reports; undefined when it cannot be decoded, or ends before the usage that it should end with. */
+/** Facts of the response; undefined when it cannot be decoded, or ends before its usage. */
 function responseFacts(body: OpenBody): BodyFacts | undefined {
   const facts = body.facts();
   return body.endsEarly && facts?.usage === undefined ? undefined : facts;
@@ -147,7 +147,7 @@ function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: 
   return facts.usage === undefined ? 'missing' : 'reported';
 }
 
-/** Without a price: nothing was owed for what a provider refuses, for what reads back, and for counting tokens. */
+/** Requests without a price: refused by the provider, reading back, and counting tokens. */
 function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { usage, isFree }: ChargedUsage): CostStatus {
   const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
   if (isFree) return 'free';
@@ -157,7 +157,10 @@ function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { 
 /** Anthropic's, and OpenAI's. */
 const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
 
-/** Whether an unfinished response is made in the background. As JSON nothing else is returned unfinished; a stream need not have the field. */
+/**
+ * Whether an unfinished response is a background response. In JSON only background responses are unfinished. A stream may lack the
+ * field.
+ */
 function isInBackground(request: OpenBody, response: OpenBody): boolean {
   return response.captured.kind === 'json' || request.facts()?.background === true;
 }

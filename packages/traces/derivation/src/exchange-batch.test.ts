@@ -71,7 +71,7 @@ test('exchanges cross a thread boundary unchanged', () => {
   );
 });
 
-test('a batch grows with what it holds', () => {
+test('a batch grows with its content', () => {
   const batch = new ExchangeBatch(2, 0);
   const [one] = fc.sample(exchange, 1);
   const large = {

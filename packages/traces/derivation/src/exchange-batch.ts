@@ -1,27 +1,30 @@
 import type { CapturedBody, CapturedExchange } from './captured-exchange.ts';
 
-/** Exchanges in the form in which they wait and cross to another thread: a buffer, which is moved, not copied. */
+/** Exchanges serialized for the queue and for another thread: a buffer, which is transferred, not copied. */
 export interface PackedExchanges {
-  /** Of each exchange its fields as JSON, then the body bytes that it holds. */
+  /** For each exchange its fields as JSON, then its body bytes. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Three of each exchange: of the JSON, the request body and the response body. */
+  /** Three lengths per exchange: JSON, request body and response body. */
   readonly lengths: readonly number[];
 }
 
 const MIN_BYTES = 16_384;
 
-/** Collects exchanges for a sink. Their bytes are copied at once: what a waiting exchange holds on to would otherwise survive
- *  several collections of a heap that turns over every 50 ms, and no socket is left writing from memory that is moved to another thread. */
+/**
+ * Collects exchanges for a sink. Their bytes are copied at once. Otherwise objects referenced by a waiting exchange would survive
+ * several collections of a heap that turns over every 50 ms, and a socket could still write from memory that is transferred to another
+ * thread.
+ */
 export class ExchangeBatch {
   count = 0;
-  /** Body bytes held, as the budget counts them. */
+  /** Body bytes as counted by the budget. */
   bodyBytes = 0;
   readonly #capacity: number;
   readonly #lengths: number[] = [];
   #bytes: Buffer<ArrayBuffer>;
   #at = 0;
 
-  /** Room for `capacity` exchanges; `expectedBytes` saves growing. `memory` is that of another batch, which is gone. */
+  /** Room for `capacity` exchanges; `expectedBytes` saves growing. `memory` is reused from a finished batch. */
   constructor(capacity: number, expectedBytes: number, memory?: Buffer<ArrayBuffer>) {
     this.#capacity = capacity;
     this.#bytes = memory ?? Buffer.allocUnsafeSlow(Math.max(MIN_BYTES, expectedBytes));
@@ -64,7 +67,7 @@ export class ExchangeBatch {
   }
 }
 
-/** The exchanges of a batch, made one by one as they are read. */
+/** The exchanges of a batch, decoded one by one as they are read. */
 export function* unpackExchanges({ bytes, lengths }: PackedExchanges): Generator<CapturedExchange> {
   // A Buffer arrives from another thread as a plain Uint8Array.
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

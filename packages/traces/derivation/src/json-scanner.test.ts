@@ -12,7 +12,7 @@ function scan(chunks: readonly Uint8Array[], paths: readonly string[] = PATHS): 
   return Object.fromEntries(paths.map((path) => [path, scanner.value(path)]));
 }
 
-/** Cuts `bytes` at the given places, whatever their order. */
+/** Cuts `bytes` at the given positions, in any order. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((left, right) => left - right);
   return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
@@ -32,7 +32,7 @@ const text = fc.oneof(
   fc.array(fc.constantFrom('"', '\\', '\\\\', 'a long chunk', '{', '}'), { maxLength: 12 }).map((chunks) => chunks.join('')),
   fc.constantFrom('\\', '"', '\\"', '{"usage":1}', 'x'.repeat(90), '\\'.repeat(33)),
 );
-/** JSON texts, not values: keys repeat, spaces and escapes are where they may be. */
+/** JSON texts, not values: with repeated keys, spaces and escapes. */
 const { value } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -59,7 +59,7 @@ function lookUp(root: unknown, path: string): unknown {
 const json = (length: number) => Buffer.from(`{"usage":"${'x'.repeat(length - 2)}","model":"m"}`);
 
 describe('JsonScanner', () => {
-  test('finds what JSON.parse finds, however the bytes are cut', () => {
+  test('finds the same as JSON.parse in any segmentation', () => {
     fc.assert(
       fc.property(value, places, (text, at) => {
         const root: unknown = JSON.parse(text);
@@ -70,7 +70,7 @@ describe('JsonScanner', () => {
     );
   });
 
-  test('gives the same for garbage however it is cut, and never throws', () => {
+  test('gives the same for garbage in any segmentation, and never throws', () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -115,15 +115,15 @@ describe('JsonScanner', () => {
     expect(scan([Buffer.from(text)])['usage']).toEqual(expected);
   });
 
-  test('a key with a dot is no path', () => {
+  test('a key with a dot is not a path', () => {
     expect(scan([Buffer.from('{"response.usage":1,"response":{"a.usage":2}}')])['response.usage']).toBeUndefined();
   });
 
-  test('a repeated parent that leads nowhere takes its values with it', () => {
+  test('a repeated parent without the values removes them', () => {
     expect(scan([Buffer.from('{"response":{"usage":1},"response":null}')])['response.usage']).toBeUndefined();
   });
 
-  test('a value over 64 KiB is given up, one of 64 KiB is kept, and what follows is found', () => {
+  test('a value over 64 KiB is dropped, one of 64 KiB is kept, and later values are found', () => {
     for (const size of [1, 7_000, 1_000_000]) {
       const chunks = (bytes: Buffer) =>
         cut(
@@ -135,7 +135,7 @@ describe('JsonScanner', () => {
     }
   });
 
-  test('reads only its part of a chunk', () => {
+  test('reads only the given part of a chunk', () => {
     const scanner = new JsonScanner(new KeyPaths(['usage']));
     const chunk = Buffer.from('xx{"usage":"a long string that goes on beyond its part", "usage": 1}');
     scanner.push(chunk, 2, 42);
@@ -143,7 +143,7 @@ describe('JsonScanner', () => {
     expect([scanner.value('usage'), scanner.closed]).toEqual(['a long string that goes on bey', true]);
   });
 
-  test('of a repeated key the last value counts', () => {
+  test('the last value of a repeated key counts', () => {
     const scanner = new JsonScanner(new KeyPaths(['model']));
     scanner.push(Buffer.from('{"model":"a"'));
     expect([scanner.closed, scanner.value('model')]).toEqual([false, 'a']);
@@ -175,7 +175,7 @@ describe('JsonScanner', () => {
     expect([scanner.value('model'), scanner.closed]).toEqual(['c', true]);
   });
 
-  test('paths that lead to one another are a bug of the caller', () => {
+  test('overlapping paths are a bug of the caller', () => {
     expect(() => new KeyPaths(['error', 'error.type'])).toThrow(/invariant/);
   });
 });

@@ -5,11 +5,11 @@ const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, CR, LF, OPEN_BRACE,
 
 /** The longest value that is kept, in bytes: a usage object has some 300, a model's name 30. */
 const MAX_VALUE_BYTES = 65_536;
-/** A string shorter than this is walked byte by byte; calling `indexOf` costs as much as walking 25 bytes. */
+/** A shorter string is scanned byte by byte, because calling `indexOf` costs as much as scanning 25 bytes. */
 const WALKED_BYTES = 16;
 const NOTHING = new Uint8Array(0);
 
-// What the next byte belongs to. From CLOSED on, nothing more can be learned.
+// The state of the parser. After CLOSED nothing more can be found.
 const VALUE = 0;
 const KEY_OR_END = 1;
 const KEY = 2;
@@ -22,35 +22,35 @@ const GARBAGE = 8;
 
 /** Picks the values at a few key paths out of JSON that arrives in chunks, without building it.
  *
- *  A path is one key or two joined by a dot; a path may not lead to another one. Keys count at exactly that place of the
- *  root object, never inside strings or deeper values. Memory is constant: values over 64 KiB are given up. How the
- *  bytes are cut makes no difference. Of broken JSON, the values before the break are found. Nothing throws.
+ *  A path is one key or two joined by a dot, and must not be a prefix of another. Keys count only at exactly that place of the root
+ *  object, never inside strings or deeper values. Memory is constant, and values over 64 KiB are dropped. Segmentation makes no
+ *  difference. In broken JSON the values before the break are found. Never throws.
  *  Cost (2 KB chat completion): about 1.5 ns per byte. */
 export class JsonScanner {
   readonly #paths: KeyPaths;
   /** The values found, by path. */
   readonly #texts = new Map<string, string>();
   #state = VALUE;
-  /** 0 before the root, 1 inside it, 2 inside an object that a wanted path leads through. */
+  /** 0 before the root, 1 inside it, 2 inside an object on a wanted path. */
   #level = 0;
   /** Open brackets inside a value of this level. */
   #depth = 0;
   #isEscaped = false;
-  /** The path of the value that follows or is read, if it is wanted or leads to others. */
+  /** The path of the next or current value, if it is wanted or a prefix of wanted ones. */
   #path: string | undefined;
   #parent: string | undefined;
-  /** Where in the chunk at hand the key or the wanted value starts; -1 when none is being kept. */
+  /** Start of the key or wanted value in the current chunk; -1 when none is being kept. */
   #keptFrom = -1;
-  /** What earlier chunks had of it. */
+  /** Its part in earlier chunks. */
   #held: Uint8Array = NOTHING;
   #heldLength = 0;
 
-  /** Of a repeated key the last value counts. */
+  /** The last value of a repeated key counts. */
   constructor(paths: KeyPaths) {
     this.#paths = paths;
   }
 
-  /** Whether the root value was closed; a root that is a bare number or word is taken for garbage and never closes. */
+  /** Whether the root value was closed; a root that is a bare number or word counts as garbage and never closes. */
   get closed(): boolean {
     return this.#state === CLOSED;
   }
@@ -143,14 +143,14 @@ export class JsonScanner {
 
   /** Inside an object or an array: only brackets outside strings matter. */
   #walkNested(chunk: Uint8Array, start: number, last: number): number {
-    // `| 0` shows the compiler that these are small integers; without it every turn checks again, at twice the cost.
+    // `| 0` tells the compiler that these are small integers. Without it every iteration checks again, at twice the cost.
     const end = last | 0;
     let depth = this.#depth | 0;
     let at = start | 0;
     for (; at < end; at++) {
       const byte = chunk[at]!;
       if (byte === QUOTE) {
-        // Most strings here are keys; walking them in place costs half of a call.
+        // Most strings here are keys, and scanning them in place costs half of a call.
         const walked = Math.min(end, ++at + WALKED_BYTES) | 0;
         let inner = 0;
         for (; at < walked; at++) {
@@ -219,7 +219,7 @@ export class JsonScanner {
     const path = key === undefined || this.#level === 1 ? key : `${this.#parent}.${key}`;
     const isParent = path !== undefined && parents.has(path);
     this.#path = path !== undefined && (isParent || wanted.has(path)) ? path : undefined;
-    // The last of repeated keys wins, also when it leads nowhere.
+    // The last of repeated keys wins, even without wanted values.
     if (isParent) for (const found of this.#texts.keys()) if (found.startsWith(`${path}.`)) this.#texts.delete(found);
   }
 
@@ -242,7 +242,7 @@ export class JsonScanner {
     return end - this.#keptFrom > MAX_VALUE_BYTES ? undefined : textOf(chunk, this.#keptFrom, end);
   }
 
-  /** Keeps a part of the value past the end of its chunk; over the cap only its length grows. */
+  /** Keeps a part of the value beyond the end of its chunk. Over the cap only its length grows. */
   #hold(chunk: Uint8Array, from: number, to: number): void {
     const length = this.#heldLength + to - from;
     if (length <= MAX_VALUE_BYTES) {
@@ -257,11 +257,11 @@ export class JsonScanner {
   }
 }
 
-/** The index after the closing quote of the string that `at` is inside of. Without one before `end`: `end` + 1, or
+/** The index after the closing quote of the string that contains `at`. Without one before `end`: `end` + 1, or
  *  `end` + 2 when the last byte is a backslash whose escaped byte is still to come. */
 function afterString(chunk: Uint8Array, start: number, last: number): number {
   const end = last | 0;
-  // Where the chunk goes on behind `end`, `indexOf` would look at bytes of others, again and again.
+  // If the chunk continues after `end`, `indexOf` would repeatedly search bytes beyond this part.
   const walked = end === chunk.length ? Math.min(end, start + WALKED_BYTES) | 0 : end;
   let at = start | 0;
   for (; at < walked; at++) {

@@ -1,11 +1,11 @@
 import { invariant } from '@vitrine/faults/invariant';
 
-/** Paths at which a `JsonScanner` picks values: one key, or two joined by a dot. No path leads to another. */
+/** Paths at which a `JsonScanner` picks values: one key, or two joined by a dot. No path is a prefix of another. */
 export class KeyPaths {
   readonly wanted: ReadonlySet<string>;
   /** The first keys of paths of two. */
   readonly parents: ReadonlySet<string>;
-  /** The longest a wanted key can be written, every character of it escaped. */
+  /** The maximum length of a wanted key with every character escaped. */
   readonly maxKeyBytes: number;
 
   constructor(paths: readonly string[]) {
@@ -17,7 +17,7 @@ export class KeyPaths {
   }
 }
 
-/** The key that is written from `from` to `to`, with or without escapes; undefined for one that no path has. */
+/** The key written from `from` to `to`, with or without escapes; undefined for a key in no path. */
 export function keyIn(bytes: Uint8Array, from: number, to: number): string | undefined {
   const text = textOf(bytes, from, to);
   const key = text.includes('\\') ? parsed(`"${text}"`) : text;

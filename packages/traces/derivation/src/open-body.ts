@@ -4,10 +4,10 @@ import type { CapturedBody } from './captured-exchange.ts';
 import { decodeFar } from './decode.ts';
 import { heldBytes } from './exchange-batch.ts';
 
-/** A decoded body is read no further than this: only a compression bomb has more in so few compressed bytes. */
+/** Limit of a decoded body. Only a compression bomb expands beyond it from so few bytes. */
 const DECODED_MAX_BYTES = 16 * 1_048_576;
 
-/** One direction's body, joined, decoded and read at most once, and only when it is needed. */
+/** The body of one direction, joined, decoded and read at most once and only when needed. */
 export class OpenBody {
   readonly captured: CapturedBody;
   /** Whether the captured bytes are all that passed. */
@@ -23,12 +23,12 @@ export class OpenBody {
 
   raw(): Buffer {
     const [only, ...more] = this.captured.chunks;
-    // One chunk, as from another thread, is not copied.
+    // A single chunk, as from another thread, is not copied.
     if (only !== undefined && more.length === 0) return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
     return (this.#raw ??= Buffer.concat(this.captured.chunks));
   }
 
-  /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as it goes. */
+  /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as possible. */
   decoded(): Buffer | undefined {
     const { coding, ending } = this.captured;
     if (coding === '' || coding === 'identity') return this.raw();
@@ -42,7 +42,7 @@ export class OpenBody {
     return this.#unpacked?.found?.endsEarly === true;
   }
 
-  /** What it reports about itself; undefined when it cannot be decoded. */
+  /** Its facts; undefined when it cannot be decoded. */
   facts(): BodyFacts | undefined {
     return (this.#read ??= { facts: this.#readFacts() }).facts;
   }

@@ -22,7 +22,7 @@ const NOW = new Date('2026-09-25T12:00:00Z');
 const catalogue = openPriceCatalogue();
 const PRICED = ['openai', 'anthropic'] as const;
 
-/** Ids that the library takes for this model: its own, and those its rules name. */
+/** Ids that the library accepts for this model: its own, and those of its rules. */
 function idsOf(model: ModelInfo): string[] {
   const rules = 'or' in model.match ? model.match.or : [model.match];
   const named = rules.flatMap((rule) => {
@@ -73,7 +73,7 @@ function libraryCost(provider: string, model: string, one: Usage, at: Date): num
     output_audio_tokens: one.audio_output_tokens,
     input_image_tokens: one.image_input_tokens,
     output_image_tokens: one.image_output_tokens,
-    // The providers do not say what of their cached input is sound or image: it is taken for text.
+    // Providers do not report which part of cached input is audio or image, so it counts as text.
     cache_audio_read_tokens: 0,
     cache_image_read_tokens: 0,
     web_searches: one.web_search_requests,
@@ -108,13 +108,13 @@ describe('the catalogue against its library', () => {
     );
   });
 
-  test('there are models, and no price changes within a day: the catalogue looks once a day', () => {
+  test('there are models, and no price changes within a day, because the catalogue is read once a day', () => {
     expect(EVERY_MODEL.length).toBeGreaterThan(100);
     const conditions = EVERY_MODEL.flatMap(([, , model]) => (Array.isArray(model.prices) ? model.prices : []));
     expect(new Set(conditions.map((one) => one.constraint?.type))).toEqual(new Set([undefined, 'start_date']));
   });
 
-  test('the version is the one that is pinned', () => {
+  test('the version is the pinned one', () => {
     const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -122,7 +122,7 @@ describe('the catalogue against its library', () => {
   });
 });
 
-/** Worked by hand from the list prices of the catalogue; US dollars. */
+/** Calculated by hand from the list prices of the catalogue, in US dollars. */
 const GOLDEN: [Provider, string, Partial<Usage>, number][] = [
   // 0.15 in, 0.60 out, 0.075 cached
   ['openai', 'gpt-4o-mini-2024-07-18', { input_tokens: 1_000_000, output_tokens: 1_000_000 }, 0.75],
@@ -165,18 +165,18 @@ test.each(GOLDEN)('%s %s %j costs %f dollars', (provider, model, counts, expecte
 });
 
 describe('a price is exact to a trillionth of a dollar', () => {
-  test('41 tokens at 0.15 a million are what they are, and no noise', () => {
+  test('41 tokens at 0.15 a million have an exact price without rounding noise', () => {
     const price = catalogue.cost('openai', 'gpt-4o-mini', { ...NONE, input_tokens: 41 }, NOW);
     expect(JSON.stringify(price?.cost_usd)).toBe('0.00000615');
   });
 
-  /** What an override may say: up to six places behind the point make whole trillionths a token. */
+  /** Prices of an override: up to six decimal places are whole trillionths per token. */
   const rate = fc.record({ digits: fc.nat(1_000_000), places: fc.integer({ min: 0, max: 6 }) });
   const textOf = ({ digits, places }: { digits: number; places: number }) => `${digits}e-${places}`;
   const picoOf = ({ digits, places }: { digits: number; places: number }) => BigInt(digits) * 10n ** BigInt(6 - places);
   const count = fc.nat(100_000);
 
-  test('whatever the prices and the counts', () => {
+  test('for any prices and counts', () => {
     const rates = fc.record({ input: rate, output: rate, cached: rate, written: rate });
     const counts = fc.record({ plain: count, cached: count, written: count, output: count });
     fc.assert(
@@ -213,12 +213,12 @@ test.each<[Provider, string]>([
   ['openai', ''],
   ['openai', 'whisper-1'],
   ['openai', `gpt-4o${' '.repeat(300)}`],
-])('%s %s has no price, which is not a price of 0', (provider, model) => {
+])('%s %s has no price, which differs from a price of 0', (provider, model) => {
   for (let again = 0; again < 2; again++)
     expect(catalogue.cost(provider, model, { ...NONE, input_tokens: 5 }, NOW)).toBeUndefined();
 });
 
-test('counts that do not add up never make a cost negative', () => {
+test('inconsistent counts never make a cost negative', () => {
   const price = catalogue.cost(
     'anthropic',
     'claude-haiku-4-5',
@@ -228,7 +228,7 @@ test('counts that do not add up never make a cost negative', () => {
   expect(price?.cost_usd).toBeCloseTo(0.1, 10);
 });
 
-test('prices stay right while more models pass than are remembered', () => {
+test('prices stay correct with more models than are cached', () => {
   const one = openPriceCatalogue();
   const cost = () => one.cost('openai', 'gpt-4o', { ...NONE, input_tokens: 1_000_000 }, NOW)?.cost_usd;
   expect(cost()).toBe(2.5);
@@ -271,7 +271,7 @@ models:
     expect(overridden.cost(provider, model, { ...NONE, ...counts }, NOW)?.cost_usd).toBe(expected);
   });
 
-  test('a price says where it is from', () => {
+  test('a price names its source', () => {
     expect(overridden.cost('openai', 'gpt-4o', NONE, NOW)).toMatchObject({
       price_source: 'override',
       price_version: override.version,
@@ -304,7 +304,7 @@ models:
     ['a price that is text', `models: [${model.replace('tok: 1', 'tok: cheap')}}]`, /_mtok: must be a number, not a string/],
     ['two documents', 'models: []\n---\nmodels: []', /one YAML document/],
     ['broken YAML', 'models: [', /invalid/],
-  ])('%s is refused by its path', (_, text, expected) => {
+  ])('%s is refused with its path', (_, text, expected) => {
     let caught: unknown;
     try {
       parsePriceOverride(text);

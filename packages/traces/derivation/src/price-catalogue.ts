@@ -8,7 +8,7 @@ import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { PriceOverride } from './price-override.ts';
 import type { Usage } from './usage.ts';
 
-/** What an exchange cost, and by which list of prices. An estimate: list prices of the standard tier, in US dollars. */
+/** The cost of an exchange and its price list. An estimate from list prices of the standard tier, in US dollars. */
 export interface Price {
   /** To the trillionth: see `usd.ts`. */
   readonly cost_usd: number;
@@ -28,14 +28,16 @@ const VERSION = installedVersion();
 const MAX_CACHED = 4096;
 const MAX_MODEL_LENGTH = 256;
 
-/** Trillionths of a dollar for one token or search, which may change with the exchange's whole input. Prices of lists make whole numbers
- *  of these, so that nothing is rounded but what an override gives in smaller parts. */
+/**
+ * Trillionths of a dollar for one token or search, which may depend on the exchange's whole input. List prices are whole numbers of
+ * these, so that only smaller parts in an override are rounded.
+ */
 interface Rate {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
 }
 
-/** Undefined rates are those that the model does not set apart: such tokens cost what plain ones do. */
+/** Undefined rates are not priced separately by the model. Such tokens cost the plain rate. */
 interface Rates {
   readonly input: Rate;
   readonly output: Rate;
@@ -80,7 +82,7 @@ export function openPriceCatalogue({ override }: { readonly override?: PriceOver
   };
 }
 
-/** The library does not say its version; the manifest beside its code does, which is no export of it. */
+/** The library does not export its version, so it is read from the manifest beside its code. */
 function installedVersion(): string {
   const manifest = require(join(dirname(require.resolve(SOURCE)), '..', 'package.json')) as { readonly version: string };
   return manifest.version;
@@ -114,7 +116,7 @@ function listedRates(provider: Provider, model: string, at: Date): Rates | undef
   }
 }
 
-/** Undefined for a model that is not priced by tokens (transcription by the hour). One without any price is free. */
+/** Undefined for a model not priced by tokens (transcription by the hour). A model without any price is free. */
 function ratesFrom(prices: ModelPrice, source: string, version: string): Rates | undefined {
   const named = Object.values(prices).filter((price) => price !== undefined).length;
   if (named > 0 && prices['input_mtok'] === undefined) return undefined;
@@ -144,7 +146,7 @@ function rateOf(price: ModelPrice[string], unitPico: number = PICO_PER_USD / 1_0
   return { base: picoRate(price.base, unitPico), tiers: tiers.toSorted((left, right) => left.start - right.start) };
 }
 
-/** A product is rounded as a double is, and so may miss the whole number that it is. */
+/** A product of doubles is rounded, and so may miss the exact whole number. */
 function picoRate(price: number, unitPico: number): number {
   const rate = price * unitPico;
   const whole = Math.round(rate);
@@ -173,8 +175,10 @@ function costOf(rates: Rates, usage: Usage): number {
   return Math.round(input + output + searches) / PICO_PER_USD;
 }
 
-/** Parts that have a rate of their own are taken out of the side's tokens; what is left costs the plain rate. Counts that
- *  do not add up (more in the parts than in all) cannot make what is left negative. */
+/**
+ * Parts with their own rate are subtracted from the side's tokens, and the rest costs the plain rate. Inconsistent counts (more in the
+ * parts than in all) cannot make the rest negative.
+ */
 function costOfSide(plain: Rate, tokens: number, wholeInput: number, parts: readonly Part[]): number {
   let left = tokens;
   let cost = 0;
@@ -186,7 +190,7 @@ function costOfSide(plain: Rate, tokens: number, wholeInput: number, parts: read
   return cost + Math.max(0, left) * priceAt(plain, wholeInput);
 }
 
-/** A tier's price holds for all tokens of an exchange whose input is above its start. */
+/** A tier's price applies to all tokens of an exchange whose input is above its start. */
 function priceAt(rate: Rate, wholeInput: number): number {
   let price = rate.base;
   for (const tier of rate.tiers) if (wholeInput > tier.start) price = tier.price;

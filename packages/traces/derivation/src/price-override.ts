@@ -16,7 +16,7 @@ const overriddenModel = z.strictObject({
 });
 const overrideFile = z.strictObject({ models: z.array(overriddenModel).max(1000) });
 
-/** Prices that go before the catalogue's, and the hash that names them. */
+/** Prices that override the catalogue's, and the hash that identifies them. */
 export interface PriceOverride {
   readonly models: readonly z.infer<typeof overriddenModel>[];
   readonly version: string;

@@ -24,7 +24,7 @@ describe('header lines', () => {
     expect(headerValuesOf(lines('__proto__', '1'))['__proto__']).toEqual(['1']);
   });
 
-  test('a header is found by its whole name, whatever its case, and never among values', () => {
+  test('a header is found by its whole name in any letter case, and never among values', () => {
     const headers = lines('X-Name', 'content-type', 'X-Content-Type', 'a', 'CONTENT-TYPE', ' b ');
     expect(headerOf(headers, 'content-type')).toBe('b');
     expect(headerOf(headers, 'content')).toBeUndefined();
@@ -75,11 +75,11 @@ describe('stored bodies', () => {
     expect(storedBody(open(Buffer.from('12345\u20ac')), policy, off)).toMatchObject({ text: '12345\u20ac', truncated: false });
   });
 
-  test('what is no text is base64', () => {
+  test('a body that is not text is base64', () => {
     expect(storedBody(open(Buffer.from([0xff, 0xfe])), policy, off)).toMatchObject({ text: '//4=', encoding: 'base64' });
   });
 
-  test('what cannot be decoded is stored as it came; nothing is stored of nothing', () => {
+  test('an undecodable body is stored unchanged, and an empty one is not stored', () => {
     expect(storedBody(undecodable(Buffer.from('raw')), policy, off)?.text).toBe('raw');
     expect(storedBody(open(Buffer.alloc(0)), policy, off)).toBeUndefined();
   });
@@ -135,14 +135,14 @@ describe('stored bodies', () => {
     expect(found.replaceAll('[CREDENTIAL_REDACTED]', '#').replaceAll('%5BCREDENTIAL_REDACTED%5D', '%23')).toBe(expected);
   });
 
-  test('what is no UTF-8 is redacted all the same, and its other bytes are unchanged', () => {
+  test('a body that is not UTF-8 is still redacted, and its other bytes are unchanged', () => {
     const bytes = Buffer.from('\xff{"password":"hunter2"} \xe9 alice@example.com\x00}', 'latin1');
     const { text = '', encoding } = storedBody(open(bytes, 'json'), { bodyMaxSize: 1_000 }, on) ?? {};
     expect(Buffer.from(text, 'base64').toString('latin1')).toBe('\xff{"password":"[FIELD]"} \xe9 [EMAIL]\x00}');
     expect(encoding).toBe('base64');
   });
 
-  test('what cannot be decoded is dropped when bodies are redacted, unless it is text', () => {
+  test('an undecodable body is dropped when bodies are redacted, unless it is text', () => {
     expect(storedBody(undecodable(Buffer.from([0x1f, 0x8b, 0xff])), policy, on)).toEqual({
       text: undefined,
       truncated: false,
@@ -208,7 +208,7 @@ describe('stored bodies', () => {
     'authorization: Bearer hunt2',
     'password=%27hunter%20two%27',
     'ogk_hunter-two',
-  ])('wherever a body is cut, nothing of the value in %s survives', (secret) => {
+  ])('a body cut anywhere keeps no part of the value in %s', (secret) => {
     for (const redaction of [on, redactsCredentials()]) {
       for (const kind of ['json', undefined] as const) {
         const text = kind === 'json' ? json({ a: `it is ${secret}, and so on` }) : `it is ${secret}, and so on`;
@@ -220,14 +220,14 @@ describe('stored bodies', () => {
     }
   });
 
-  test('a token that is longer than what is dropped at a cut is found by its beginning', () => {
+  test('a token longer than the part dropped at a cut is found by its beginning', () => {
     const token = `eyJ${'a'.repeat(3_000)}.eyJ${'b'.repeat(3_000)}.c`;
     expect(stored(`{"content":"it is ${token}"}`, 'json', 5_000)?.text).toBe('{"content":"it is ');
     const data = `${'+/'.repeat(1_000)}${'x'.repeat(2_000)}`;
     expect(stored(`{"content":"it is ${data}"}`, 'json', 3_000)?.text).toHaveLength(3_000 - 1_024);
   });
 
-  test('a body that breaks off by itself is treated as one that was cut; a whole one is not', () => {
+  test('an interrupted body is treated like a cut one; a complete one is not', () => {
     expect(stored('{"content":"it is alice@exam', 'json')).toMatchObject({ text: '{"content":"it is ', truncated: true });
     for (const whole of ['{"a":"b"} ', '["a"]\n', '"ab"'])
       expect(stored(whole, 'json')).toMatchObject({ text: whole, truncated: false });
@@ -249,7 +249,7 @@ describe('stored bodies', () => {
     expect(storedBody(body, { bodyMaxSize: 99 }, on)).toMatchObject({ text: kept, truncated: text !== kept });
   });
 
-  test('a stream that was cut between two events says no half of a secret either', () => {
+  test('a stream cut between two events contains no half of a secret either', () => {
     const events = ['it is alice@', 'exam'].map(
       (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
     );
@@ -258,7 +258,7 @@ describe('stored bodies', () => {
     expect(storedBody(body('whole'), { bodyMaxSize: 999 }, on)?.text).toContain('alice');
   });
 
-  test('what cannot be decoded keeps its last word', () => {
+  test('an undecodable body keeps its last word', () => {
     const body = (ending?: BodyEnding) => undecodable(Buffer.from('ask alice'), 'json', { ending });
     expect(storedBody(body(), { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask alice', truncated: false });
     expect(storedBody(body('cut'), { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask ', truncated: true });

@@ -18,28 +18,28 @@ const { COLON, CR, LF, SPACE } = ASCII;
 
 const EVENT_PATHS = new KeyPaths([...RESPONSE_PATHS, ...STATE_FIELDS.map((field) => `response.${field}`)]);
 const ENDS: readonly unknown[] = ['message_stop', 'response.completed', 'response.incomplete', 'response.failed'];
-/** Bytes of an event's data and name that are compared beside the JSON scanner: a byte order mark and `event` have 8 bytes. */
+/** Bytes of an event's data and name that are compared outside the JSON scanner: a byte order mark and `event` have 8 bytes. */
 const HEAD_BYTES = 8;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const LF_BYTES = Uint8Array.of(LF);
 
-// What the next byte of a stream belongs to.
+// The state of the stream parser.
 const FIELD_NAME = 0;
 const AFTER_COLON = 1;
 const FIELD_VALUE = 2;
 
-/** Server-sent events as the WHATWG standard reads them, except that the last event needs no blank line. */
+/** Parses server-sent events by the WHATWG standard, except that the last event needs no blank line. */
 export class SseFactsReader implements BodyFactsReader {
   readonly #scanner = new JsonScanner(EVENT_PATHS);
-  /** The beginnings of the field's name, of the event's data and of its name: enough to recognise the few words that matter. */
+  /** The beginnings of the field's name, of the event's data and of its name, long enough to recognise the few relevant words. */
   #name = '';
   #data = '';
   #event = '';
   #state = FIELD_NAME;
-  /** The name of the field whose value is read. */
+  /** The name of the field whose value is being read. */
   #field = '';
   #hasData = false;
-  /** The last byte was a CR: a LF right after it belongs to it. */
+  /** The last byte was a CR: an LF right after it belongs to it. */
   #isAfterCr = false;
   #isFirstLine = true;
   #model: string | undefined;
@@ -51,7 +51,7 @@ export class SseFactsReader implements BodyFactsReader {
   push(chunk: Uint8Array): void {
     let at = 0;
     let text: string | undefined;
-    // Where no event ends before a word, none ends there after a line more: looking again at each line would not be linear.
+    // If no event ends before a word, none ends there one line later either. Searching again for each line would not be linear.
     let searchedUpTo = 0;
     while (at < chunk.length) {
       if (at >= searchedUpTo && this.#isBetweenEvents()) {
@@ -74,7 +74,7 @@ export class SseFactsReader implements BodyFactsReader {
   }
 
   #isBetweenEvents(): boolean {
-    // After a CR too: the LF that may follow would be a blank line, which changes nothing here.
+    // Also after a CR, because a following LF would be a blank line, which has no effect here.
     const isLineStart = this.#state === FIELD_NAME && this.#name === '' && !this.#isFirstLine;
     return isLineStart && !this.#hasData && this.#event === '';
   }
@@ -161,7 +161,7 @@ export class SseFactsReader implements BodyFactsReader {
     const error = scanner.value('error');
     const model = this.#model ?? modelIn(scanner);
     const isEnd = ENDS.includes(type);
-    // Only of events that are never passed over, or it would depend on how the bytes are cut.
+    // Only of events that are never skipped, because otherwise it would depend on the segmentation.
     if (isEnd || this.#model !== model) this.#response ??= stateIn(scanner, 'response.');
     this.#model = model;
     this.#usage = usageIn(scanner, this.#usage);

@@ -5,19 +5,19 @@ import { dropIncompleteTail } from '@vitrine/privacy/bodies/body-framing';
 import type { Redaction } from '@vitrine/privacy/redaction';
 
 export interface StoredBody {
-  /** Undefined when it was dropped: what cannot be read cannot be redacted, or the time for it was over. */
+  /** Undefined when it was dropped, because it could not be read and so not redacted, or its time was over. */
   readonly text: string | undefined;
   readonly truncated: boolean;
   readonly encoding: 'base64' | undefined;
   readonly isLate?: boolean;
 }
 
-/** Of an exchange that took too long. */
+/** The bodies of an exchange that took too long. */
 export const LATE_BODY: StoredBody = { text: undefined, truncated: false, encoding: undefined, isLate: true };
 
 /** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
- *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. `isLate`: whether the
- *  exchange has had its time; asked before each step and after the last. Spec: G4.20 to G4.22. */
+ *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. `isLate`: whether
+ *  the exchange has used up its time; called before each step and after the last. Spec: G4.20 to G4.22. */
 export function storedBody(
   body: OpenBody,
   policy: Pick<CapturePolicy, 'bodyMaxSize'>,
@@ -35,28 +35,30 @@ export function storedBody(
   if (redaction.body === undefined)
     return { text: kept.toString(isText ? 'utf8' : 'base64'), truncated, encoding: isText ? undefined : 'base64' };
   if (decoded === undefined && !isText) return { text: undefined, truncated, encoding: undefined };
-  // What is looked for is ASCII, and latin-1 keeps every other byte in its place.
+  // The search terms are ASCII, and latin-1 keeps every other byte in its place.
   const whole = kept.toString(isText ? 'utf8' : 'latin1');
   const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? dropIncompleteTail(whole) : whole;
   const isShort = truncated || plain.length < whole.length;
-  // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
+  // A stream cut between two events may also end in half a secret, in its joined texts.
   const text = redaction.body(plain, body.captured.kind, isShort || body.captured.ending === 'cut');
   if (isLate()) return LATE_BODY;
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }
 
-/** Whether a body that nobody here has shortened may end in the middle of a word, and so in half a secret. One whose end was seen does
- *  not, whatever it is: what says that it is JSON, and is a sentence, keeps its last word. */
+/**
+ * Whether a body that was not cut here may end in the middle of a word, and so in half a secret. A body whose end was seen does not,
+ * whatever its content: plain text declared as JSON keeps its last word.
+ */
 function mayBreakOff({ captured: { ending, kind } }: OpenBody, text: string, isDecoded: boolean): boolean {
   if (ending === 'whole') return false;
   const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');
   if (ending === 'cut') return !looksEnded;
-  // The end of the connection does not show it. JSON and events show it by their last character; coded bytes do not.
+  // The end of the connection does not prove completeness. JSON and events prove it by their last character, but encoded bytes do not.
   return kind !== undefined && !looksEnded && (ending === 'open' || isDecoded);
 }
 
-/** Drops the bytes of a UTF-8 character that the cut went through. */
+/** Drops the bytes of a UTF-8 character split by the cut. */
 function withoutHalfCharacter(bytes: Buffer): Buffer {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

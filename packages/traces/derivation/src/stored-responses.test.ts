@@ -3,7 +3,7 @@ import { finishedResponse, pendingResponse, readsBack, usagePathOf } from './sto
 
 const openai = (method: string, path: string) => ({ provider: 'openai' as const, method, path });
 
-describe('what an exchange does with what a provider stores', () => {
+describe('the effect of an exchange on stored objects of a provider', () => {
   test.each([
     ['POST', '/openai/v1/responses', false],
     ['POST', '/openai/v1/responses?x=/responses/a/cancel', false],
@@ -22,7 +22,7 @@ describe('what an exchange does with what a provider stores', () => {
     expect(readsBack({ method, path })).toBe(expected);
   });
 
-  test('what was made elsewhere is counted where it was made', () => {
+  test('usage created elsewhere is counted where it was created', () => {
     expect(usagePathOf({ method: 'GET', path: '/openai/v1/responses/resp_1' })).toBe('/v1/responses');
     expect(usagePathOf({ method: 'POST', path: '/openai/v1/embeddings' })).toBe('/openai/v1/embeddings');
   });
@@ -40,12 +40,12 @@ describe('a finished response', () => {
     [openai('GET', '/openai/v1/responses/resp_1'), { ...state, id: 'a\nb' }, undefined],
     [openai('GET', '/openai/v1/batches/batch_1'), { ...state, id: 'batch_1' }, undefined],
     [{ ...openai('GET', '/anthropic/v1/responses/resp_1'), provider: 'anthropic' as const }, state, undefined],
-  ])('%j saying %j is %j', (asked, said, id) => {
+  ])('%j with state %j is %j', (asked, said, id) => {
     expect(finishedResponse(asked, said)).toBe(id);
   });
 });
 
-describe('a response in the background', () => {
+describe('a background response', () => {
   const state = { id: 'resp_1', isFinished: false, background: true };
   test.each([
     ['/openai/v1/responses', state, false, 'resp_1'],
@@ -56,7 +56,7 @@ describe('a response in the background', () => {
     ['/openai/v1/responses', { ...state, id: 'x'.repeat(257) }, true, undefined],
     ['/openai/v1/responses', undefined, true, undefined],
     ['/openai/v1/chat/completions', state, true, undefined],
-  ])('%s saying %j, background %p, is %j', (path, said, isBackground, id) => {
+  ])('%s with state %j, background %p, is %j', (path, said, isBackground, id) => {
     expect(pendingResponse(openai('POST', path), said, () => isBackground)).toBe(id);
   });
 });

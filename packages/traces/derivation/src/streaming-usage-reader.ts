@@ -4,8 +4,10 @@ import { NO_FACTS, type BodyFacts, type BodyFactsReader } from './body-facts.ts'
 import { openBodyFactsReader } from './body-facts-reader.ts';
 import { openDecoder } from './decode.ts';
 
-/** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with back-pressure: `isBehind` says when the
- *  decoder is behind, and `onDrain` is called when it has caught up. */
+/**
+ * Reads the facts of a body that is not kept, as it passes. An encoded body is decoded in parallel with back-pressure: `isBehind` is
+ * true while the decoder is behind, and `onDrain` is called when it has caught up.
+ */
 export class StreamingUsageReader {
   readonly #reader: BodyFactsReader | undefined;
   readonly #decoder: Transform | undefined;
@@ -33,12 +35,14 @@ export class StreamingUsageReader {
   push(chunk: Uint8Array): void {
     if (this.#broken || this.#reader === undefined) return;
     if (this.#decoder === undefined) this.#reader.push(chunk);
-    // It keeps a chunk for longer than its memory may last.
+    // The decoder keeps a chunk for longer than its memory is valid.
     else this.#decoder.write(Buffer.from(chunk));
   }
 
-  /** What was read; undefined when the body could not be decoded. Of a coded body that was cut, the facts before the cut.
-   *  To be called when `finished` has resolved, if the body is coded. */
+  /**
+   * The facts; undefined when the body could not be decoded. For a cut encoded body, the facts before the cut. Call after `finished` has
+   * resolved if the body is encoded.
+   */
   facts(complete: boolean): BodyFacts | undefined {
     if (this.#broken && complete) return undefined;
     return this.#reader?.end() ?? NO_FACTS;

@@ -31,7 +31,7 @@ const metadataOf = (more: Partial<CapturedExchange> = {}, applied: PrivacyPolicy
     }),
   ) as Record<string, unknown>;
 
-test('an upstream failure is named, and its detail holds no credential', () => {
+test('an upstream failure is named, and its detail contains no credential', () => {
   expect(metadataOf()).toMatchObject({
     upstream_error: 'tls',
     upstream_error_detail: 'certificate of [CREDENTIAL_REDACTED].test',
@@ -40,12 +40,12 @@ test('an upstream failure is named, and its detail holds no credential', () => {
   });
 });
 
-test('without one there is nothing of it', () => {
+test('without a failure its fields are absent', () => {
   const metadata = metadataOf({ upstreamError: undefined, upstreamErrorDetail: '' });
   expect(Object.keys(metadata).filter((key) => key.startsWith('upstream'))).toEqual([]);
 });
 
-test('each exchange has its own policy and findings, whatever the one before had', () => {
+test('each exchange has its own policy and findings, independent of the previous one', () => {
   const plain = { upstreamErrorDetail: '' };
   const redactionOf = (...of: Parameters<typeof metadataOf>) => {
     const { redaction_mode, redaction_policy_id, redaction_applied, redaction_counts } = metadataOf(...of);
@@ -57,7 +57,7 @@ test('each exchange has its own policy and findings, whatever the one before had
   expect(redactionOf(plain, { mode: 'block', policyId: 'q' })).toEqual(['block', 'q', false, 0]);
 });
 
-test('every field is one of the documented shape', () => {
+test('every field is in the documented schema', () => {
   const all = traceMetadata({
     exchange: { ...exchange, correlationId: 'c', responseChunks: 2 },
     streaming: true,

@@ -7,11 +7,10 @@ import type { Redaction } from '@vitrine/privacy/redaction';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
-/** Of a shorter credential the last four characters would be too much of it. Spec: G4.14. */
+/** For a shorter credential four characters would reveal too much. Spec: G4.14. */
 const LAST4_MIN_LENGTH = 16;
 
-/** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
- *  columns, is added when a trace is read.
+/** The `metadata` of a trace as JSON text. Values that are constant or stored in columns are added when a trace is read.
  *  Spec: G4.23 to G4.27. */
 export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
@@ -22,7 +21,7 @@ export function traceMetadata(of: {
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
-  /** What hid things in the request and in the response. */
+  /** The redactors of the request and of the response. */
   readonly sent: Redaction;
   readonly received: Redaction;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
@@ -57,7 +56,7 @@ export function traceMetadata(of: {
 
 let lastRedaction = { mode: '', policyId: '', counts: noFindings(), members: '' };
 
-/** Most exchanges have the same as the one before. Writing these members each time took half as long as all others. */
+/** Most exchanges have the same members as the previous one. Serializing them each time took half as long as all others. */
 function redactionMembers({ mode, policyId }: PrivacyPolicy, counts: FindingCounts): string {
   const last = lastRedaction;
   if (mode === last.mode && policyId === last.policyId && FINDING_KINDS.every((kind) => counts[kind] === last.counts[kind]))
@@ -76,7 +75,7 @@ function isDropped(body: StoredBody | undefined): boolean {
   return body !== undefined && body.text === undefined && body.isLate !== true;
 }
 
-/** Of a request that was looked at before it left, what was found then counts: the trace may hold less of it. */
+/** For a request inspected before forwarding, the findings of that inspection count, because the trace may contain less. */
 function redactionCounts({ exchange, sent, received }: Parameters<typeof traceMetadata>[0]): FindingCounts {
   const counts = exchange.findings === '' ? sent.counts : readFindings(exchange.findings);
   addFindings(counts, received.counts);

@@ -7,17 +7,17 @@ import type { ExchangeBatch } from './exchange-batch.ts';
 export interface TokenUse {
   readonly provider: Provider;
   readonly model: string;
-  /** Of the request; of what was made in the background, that of the request that made it. */
+  /** Path of the request; for a background response, of the creating request. */
   readonly path: string;
   readonly input_tokens: number;
   readonly output_tokens: number;
 }
 
-/** What became of a batch, and what its derivation found. */
+/** The result of a batch and of its derivation. */
 export interface BatchResult extends WriteResult {
-  /** What the records that were kept add to the days of their keys, when the sink reports it. */
+  /** Daily usage per key of the kept records, if the sink reports it. */
   readonly usage?: readonly DayUsage[];
-  /** When the sink reports it. */
+  /** If the sink reports it. */
   readonly tokens?: readonly TokenUse[];
   /** Records without bodies because their exchanges took too long. */
   readonly bodiesOmitted?: number;
@@ -25,7 +25,7 @@ export interface BatchResult extends WriteResult {
   readonly memory?: Buffer<ArrayBuffer>;
 }
 
-/** Where a trace queue empties to. The batch is the sink's from then on. Rejects only when nothing of it was kept. */
+/** The target of a trace queue. The sink owns the batch from then on. Rejects only when nothing of it was kept. */
 export interface TraceSink {
   write(batch: ExchangeBatch): Promise<BatchResult>;
 }

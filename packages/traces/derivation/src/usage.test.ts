@@ -133,7 +133,7 @@ describe('readUsage', () => {
     { type: 'duration', seconds: 3 },
     { prompt_tokens: Number.NaN },
     { input_tokens: null },
-  ])('no count in %j is no usage, and keeps what was there', (raw) => {
+  ])('%j without a count is not usage and keeps previous counts', (raw) => {
     expect(readUsage(raw)).toBeUndefined();
     const previous = { ...NONE, input_tokens: 3 };
     expect(readUsage(raw, previous)).toBe(previous);
@@ -155,7 +155,7 @@ describe('readUsage', () => {
     expect(readUsage({ input_tokens: 13 }, third)).toMatchObject({ input_tokens: 33, output_tokens: 50, total_tokens: 83 });
   });
 
-  test('Anthropic streams: details that come without a count are kept, and change no other', () => {
+  test('Anthropic streams: details without a count are kept and change no other', () => {
     const start = readUsage({ input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 });
     const delta = { output_tokens: 40, output_tokens_details: { thinking_tokens: 30 }, server_tool_use: null };
     const first = readUsage(delta, start);
@@ -168,7 +168,7 @@ describe('readUsage', () => {
     expect(readUsage({ output_tokens_details: { reasoning_tokens: 2 } }, total)).toEqual({ ...total, reasoning_tokens: 2 });
   });
 
-  test('never throws, and gives whole numbers only', () => {
+  test('never throws, and returns only whole numbers', () => {
     const names = fc.constantFrom(
       'prompt_tokens',
       'input_tokens',

@@ -1,13 +1,13 @@
-/** What a provider counted for one exchange, in one shape for all of them.
+/** The usage that a provider counted for one exchange, in the same format for all providers.
  *  `input_tokens` INCLUDES cache reads and cache writes for every provider, `output_tokens` includes reasoning, and the
  *  other counts are parts of these two. Spec: G4.9, G11.6, G11.7. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** The provider's own total where it reports one, else input plus output. */
+  /** The provider's own total if reported, else input plus output. */
   readonly total_tokens: number;
   readonly cached_input_tokens: number;
-  /** All cache writes, those kept for an hour among them. */
+  /** All cache writes, including those kept for an hour. */
   readonly cache_write_input_tokens: number;
   readonly cache_write_1h_input_tokens: number;
   readonly reasoning_tokens: number;
@@ -15,18 +15,20 @@ export interface Usage {
   readonly audio_output_tokens?: number;
   readonly image_input_tokens?: number;
   readonly image_output_tokens?: number;
-  /** Searches that the provider ran and bills one by one. */
+  /** Searches that the provider ran and bills individually. */
   readonly web_search_requests?: number;
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 const NOTHING: Raw = {};
-/** More than any exchange can hold: a greater count is a broken one. */
+/** More than any exchange can have. A greater count is invalid. */
 const MAX_COUNT = 1e12;
 
-/** Normalises a provider's usage object. With `previous`, a count that is absent or null keeps its earlier value and one
- *  that is there replaces it: the counts of a stream are cumulative.
- *  Counts that are no whole numbers from 0 to 1e12 are ignored; when none is left, the result is `previous`. */
+/**
+ * Normalises a provider's usage object. With `previous`, a missing or null count keeps its earlier value, and a present one replaces it,
+ * because the counts of a stream are cumulative. Counts that are not whole numbers from 0 to 1e12 are ignored. When none is left, the
+ * result is `previous`.
+ */
 export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
   const fields = recordOf(raw);
   const inputDetails = recordOf(
@@ -70,15 +72,17 @@ export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
   };
 }
 
-/** A part of a stream that has details only changes these; without a count before them they say nothing. */
+/** A part of a stream with only details changes only these. Without a count before them they are ignored. */
 function withDetails(previous: Usage | undefined, details: Partial<Usage>): Usage | undefined {
   if (previous === undefined) return undefined;
   const names = Object.keys(details) as (keyof Usage)[];
   return names.some((name) => details[name] !== previous[name]) ? { ...previous, ...details } : previous;
 }
 
-/** Anthropic counts input without cache reads and writes, OpenAI with them. Both say `input_tokens`; only OpenAI adds
- *  a total or details beside it. */
+/**
+ * Anthropic counts input without cache reads and writes, OpenAI with them. Both use `input_tokens`, but only OpenAI adds a total or
+ * details.
+ */
 function excludesCache(fields: Raw): boolean {
   if (count(fields['prompt_tokens']) !== undefined) return false;
   if ('cache_read_input_tokens' in fields || 'cache_creation_input_tokens' in fields || 'cache_creation' in fields) return true;
@@ -97,7 +101,7 @@ type RareCount =
   | 'image_output_tokens'
   | 'web_search_requests';
 
-/** Counts that most exchanges do not have; left out when unknown or 0. */
+/** Counts that most exchanges do not have; omitted when unknown or 0. */
 function rareCounts(fields: Raw, input: Raw, output: Raw, previous: Usage | undefined): Partial<Record<RareCount, number>> {
   const found: Partial<Record<RareCount, number>> = {};
   const keep = (name: RareCount, raw: unknown): void => {

@@ -11,7 +11,7 @@ const usd = amount.describe('US dollars, exact to 1e-12; below a millionth it is
 const moment = z.iso.datetime();
 
 const tokens = { input_tokens: count, output_tokens: count, total_tokens: count };
-/** In every row where something was grouped, also where the group's name is empty; in none where nothing was. */
+/** Present in every row of a grouped result, even with an empty name; absent without grouping. */
 const group = z.string().optional();
 const series = { group_by: z.enum(SERIES_GROUPS).optional(), bucket: z.enum(BUCKETS) };
 const breakdown = { group_by: z.enum(BREAKDOWN_GROUPS).optional() };

@@ -4,29 +4,31 @@ import { TRACE_ID } from './trace-id.ts';
 import type { TraceStore } from './trace-store.ts';
 import type { Checkpoint } from './trace.ts';
 
-/** How many runs are gone through at most: each is a fork of the one before, and takes up to four reads. */
+/** Maximum number of runs followed. Each is a fork of the previous one and takes up to four reads. */
 const RUNS_MAX = 32;
 
 interface AncestryRequest {
-  /** Checkpoints of one run, in their order. */
+  /** Checkpoints of one run, in order. */
   readonly run: readonly Checkpoint[];
-  /** The one of them whose ancestors are wanted. */
+  /** The checkpoint whose ancestors are requested. */
   readonly target: Checkpoint;
   readonly tenant: Tenant | undefined;
-  /** How many are wanted at most: those nearest to the run. */
+  /** Maximum number of ancestors, nearest first. */
   readonly limit: number;
 }
 
 interface Ancestry {
-  /** From the root on, up to where the run was forked. */
+  /** From the root up to the fork of the run. */
   readonly checkpoints: Checkpoint[];
-  /** Whether there are more before them. */
+  /** Whether there are earlier ones. */
   readonly isCut: boolean;
 }
 
-/** What a run was forked from, back to the root: the line of parents of its first checkpoint, through as many runs as there are; where
- *  clients said no parents, what their run holds before. It leads neither to another tenant nor into another group that a client
- *  named. Spec: G6.6. */
+/**
+ * The checkpoints that a run was forked from, back to the root: the parents of its first checkpoint through all runs, or earlier
+ * checkpoints of the run if clients sent no parents. Never crosses into another tenant or into another group named by a client.
+ * Spec: G6.6.
+ */
 export async function readAncestry(
   store: Pick<TraceStore, 'ancestors' | 'checkpoints'>,
   { run, target, tenant, limit }: AncestryRequest,
@@ -60,7 +62,7 @@ export async function readAncestry(
   return ancestry(false);
 }
 
-/** The line of the first of these ids that is there. */
+/** The ancestors of the first existing id. */
 async function firstLine(
   store: Pick<TraceStore, 'ancestors'>,
   ids: readonly string[],
@@ -74,7 +76,7 @@ async function firstLine(
   return [];
 }
 
-/** What the run of a checkpoint without a parent holds before it, in order. A run is what says the same group, thread and run. */
+/** The earlier checkpoints in the run of a checkpoint without a parent, in order. A run is defined by group, thread and run id. */
 async function readBefore(store: Pick<TraceStore, 'checkpoints'>, root: Checkpoint, tenant: Tenant | undefined, limit: number) {
   const { thread_id, run_id } = root.lineage;
   const scope = { trace_group_id: root.namedGroup, thread_id, run_id };
@@ -91,7 +93,7 @@ function parentOf(one: Checkpoint | undefined): string | undefined {
   return one?.lineage.parent_checkpoint_id;
 }
 
-/** Parents that are not among the checkpoints themselves: of the target's line, then of the first in order. Clients may claim any. */
+/** Parents outside the checkpoints: first on the target's path, then of the first in order. Clients may claim any. */
 function parentsOutside(ordered: readonly Checkpoint[], known: ReadonlySet<string>, target?: Checkpoint): string[] {
   const byId = new Map(ordered.map((one) => [one.id, one]));
   let id = parentOf(target);

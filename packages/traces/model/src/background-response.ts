@@ -3,18 +3,20 @@ import type { ExchangeScope } from './exchange-scope.ts';
 import type { TraceRecord } from './trace-record.ts';
 import type { BackgroundRole } from './trace-values.ts';
 
-// A provider's response in the background is created by one exchange and read back by others, each of which reports all of its usage. Its
-// usage counts once, on the key that created it, when a finished response is first seen. Only the store that counts records knows whether
-// this is the first time, so it settles a record in the transaction that writes it. Spec: G11.19.
+// A background response of a provider is created by one exchange and read back by others, each of which reports its whole usage. The
+// usage counts once, on the creating key, when the finished response is first seen. Only the store can decide whether this is the first
+// time, so it settles a record in the transaction that writes it. Spec: G11.19.
 
-/** The record's reference to a response in the background. `response` is the SHA-256 of the provider's id, in hexadecimal: ids are what a
- *  provider or a client made up. */
+/**
+ * The record's reference to a background response. `response` is the SHA-256 of the provider's id, in hexadecimal, because ids are
+ * arbitrary input.
+ */
 export interface BackgroundReference {
   readonly role: BackgroundRole;
   readonly response: string;
 }
 
-/** Who created a response in the background. */
+/** The creator of a background response. */
 export interface BackgroundCreator {
   readonly scope: ExchangeScope;
   readonly model: string;
@@ -24,8 +26,10 @@ export function backgroundReference(role: BackgroundReference['role'], responseI
   return { role, response: hash('sha256', responseId) };
 }
 
-/** A record that read back a finished response, as it is stored. `creator`: of a response whose usage counts now; undefined when it was
- *  counted before, or was not created here. */
+/**
+ * The stored form of a record that read back a finished response. `creator`: of a response whose usage counts now; undefined when it was
+ * already counted or not created here.
+ */
 export function settledRecord(record: TraceRecord, creator: BackgroundCreator | undefined): TraceRecord {
   return creator === undefined ? uncounted(record) : countedFor(record, creator);
 }
@@ -51,7 +55,7 @@ const OF_USAGE = {
   price_version: undefined,
 };
 
-/** `record` without usage: what it read back was counted elsewhere. */
+/** `record` without usage, because its usage was counted elsewhere. */
 export function uncounted(record: TraceRecord): TraceRecord {
   return {
     ...record,

@@ -55,7 +55,7 @@ const anyCheckpoints = fc.uniqueArray(fc.constantFrom(...IDS), { maxLength: IDS.
 );
 
 describe('whatever is claimed', () => {
-  test('every checkpoint is there once, and the order does not depend on the input order', () => {
+  test('every checkpoint is included once, and the order does not depend on the input order', () => {
     fc.assert(
       fc.property(
         anyCheckpoints,
@@ -94,7 +94,7 @@ describe('whatever is claimed', () => {
     );
   });
 
-  test('without parents, numbers never go back', () => {
+  test('without parents, numbers never decrease', () => {
     fc.assert(
       fc.property(anyCheckpoints, (checkpoints) => {
         const orphans = checkpoints.map((one) => ({ ...one, lineage: { checkpoint_seq: one.lineage.checkpoint_seq } }));
@@ -105,7 +105,7 @@ describe('whatever is claimed', () => {
   });
 });
 
-test('a tree whose numbers are true is ordered by depth, however many of them are missing and whatever the clocks say', () => {
+test('a tree with correct numbers is ordered by depth, with any missing numbers and any clocks', () => {
   const tree = fc.tuple(
     fc.array(fc.record({ parent: fc.nat(), second: fc.nat(3), isNumbered: fc.boolean() }), { minLength: 1, maxLength: 15 }),
     fc.nat(14),
@@ -121,7 +121,7 @@ test('a tree whose numbers are true is ordered by depth, however many of them ar
           created_at: new Date(second * 1_000).toISOString(),
           lineage: {
             parent_checkpoint_id: above === -1 ? undefined : String(above).padStart(2, '0'),
-            // One number is enough to know them all.
+            // One number determines all of them.
             checkpoint_seq: isNumbered || i === first % nodes.length ? depth : undefined,
           },
         };

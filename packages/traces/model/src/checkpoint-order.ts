@@ -1,6 +1,6 @@
 import { invariant } from '@vitrine/faults/invariant';
 
-/** What the order of checkpoints is made of: ids that differ, RFC 3339 UTC times, and what clients claimed. */
+/** The input for ordering checkpoints: distinct ids, RFC 3339 UTC times, and claims of clients. */
 export interface OrderedCheckpoint {
   readonly id: string;
   readonly created_at: string;
@@ -17,8 +17,8 @@ interface Node<T> {
 
 /** The checkpoints of a conversation from its beginning on: a parent before its children, a lower sequence number before a higher
  *  one (a missing one is inferred), then by `created_at`, then by `id`. Where claims contradict each other, parents win over
- *  numbers, and a cycle is entered at its oldest checkpoint; a parent that is not among them is no parent. The order does not
- *  depend on the input's. Quadratic at worst: 1,000 take some 2 ms. Spec: G6.10. */
+ *  numbers, and a cycle is entered at its oldest checkpoint; a missing parent is ignored. The order does not depend on the input order.
+ *  Quadratic at worst: 1,000 take some 2 ms. Spec: G6.10. */
 export function orderCheckpoints<T extends OrderedCheckpoint>(checkpoints: readonly T[]): T[] {
   const rest = linkParents(checkpoints.toSorted(byTime));
   inferSeqs(rest);
@@ -88,7 +88,7 @@ function nextOf<T extends OrderedCheckpoint>(rest: readonly Node<T>[]): Node<T> 
   return byTime(numbered.checkpoint, unnumbered.checkpoint) < 0 ? numbered : unnumbered;
 }
 
-/** Where all wait for a parent, some wait for each other: so many steps up end among them. */
+/** If all wait for a parent, there is a cycle. This many steps up end inside it. */
 function oldestOfCycle<T>(rest: readonly Node<T>[]): Node<T> {
   let node = rest[0];
   for (let steps = rest.length; steps > 0; steps -= 1) node = node?.parent;

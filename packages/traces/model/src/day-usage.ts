@@ -7,11 +7,11 @@ import { UsdSum } from './usd.ts';
 interface KeyDay extends Tenant {
   /** `YYYY-MM-DD`. */
   readonly day: string;
-  /** '' for traces that no key made. */
+  /** '' for traces without a key. */
   readonly gateway_key_id: string;
 }
 
-/** Tokens and money that one key of one workspace used on one UTC day, by the `created_at` of its traces.
+/** Tokens and cost of one key of one workspace on one UTC day, by the `created_at` of its traces.
  *  Spec: G10.5. */
 export interface DayUsage extends KeyDay {
   readonly requests: number;
@@ -19,20 +19,20 @@ export interface DayUsage extends KeyDay {
   readonly cost_usd: number;
 }
 
-/** The same while it is added up. */
+/** The same, mutable for summing. */
 export interface UsageSum extends KeyDay {
   requests: number;
   total_tokens: number;
   readonly cost: UsdSum;
 }
 
-/** What every key used. Faults: `trace_store_unavailable`. */
+/** The usage of every key. Faults: `trace_store_unavailable`. */
 export interface QuotaTotals {
   /** On a UTC day (`YYYY-MM-DD`), by the `created_at` of the traces; one entry a key, and none for keys without traces. */
   quotaTotals(day: string): Promise<DayUsage[]>;
 }
 
-/** What records add to the days of their keys, ordered by day and key. A key that had two roles has one entry a day. */
+/** Daily usage per key of records, ordered by day and key. A key with two roles has one entry per day. */
 export function usageSums(records: readonly TraceRecord[]): UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const { scope, created_at, total_tokens, estimated_cost_usd } of records) {

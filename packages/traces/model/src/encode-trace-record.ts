@@ -1,14 +1,18 @@
 import { TEXT_NAMES, TEXT_START, inOneLine, isPlainText } from './record-texts.ts';
 import type { TraceRecord } from './trace-record.ts';
 
-// Apart from decoding, which checks records with zod: the thread that derives records encodes them and loads no zod.
+// Separate from decoding, which uses zod, because the derivation thread only encodes and does not load zod.
 
-/** Goes up with every field that is added. A reader takes the versions before its own, whose golden files it is tested with, and the next,
- *  of which it leaves out what it does not know. A change that such a reader would misunderstand has to skip a version, as 2 was. */
+/**
+ * Incremented with every added field. A reader accepts all earlier versions, which are tested with golden files, and the next one, whose
+ * unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was.
+ */
 export const RECORD_VERSION = 3;
 
-/** A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, and after it its longest texts,
- *  which `texts` of the JSON names in their order. */
+/**
+ * A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, followed by its longest texts,
+ * which `texts` of the JSON lists in order.
+ */
 export function encodeTraceRecord(record: TraceRecord): string {
   const { api_key_hash: hash } = record;
   const texts = TEXT_NAMES.filter((name) => record[name] !== undefined && isPlainText(record[name]));

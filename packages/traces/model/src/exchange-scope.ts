@@ -4,7 +4,7 @@ export interface Tenant {
   readonly workspace_id: string;
 }
 
-/** The tenant and the gateway key of an exchange. There is one object a key, so that what is kept by scope is found by the object. */
+/** The tenant and the gateway key of an exchange. There is one object per key, so that it can be a map key. */
 export interface ExchangeScope extends Tenant {
   readonly gateway_key_id: string;
   readonly role: string;

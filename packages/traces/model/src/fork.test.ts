@@ -5,7 +5,7 @@ import type { Lineage, TraceDetail } from './trace.ts';
 const SOURCE = '1'.repeat(32);
 const CHECKPOINT = '2'.repeat(32);
 
-/** A trace, as far as a fork looks at it. */
+/** The parts of a trace that a fork uses. */
 const trace = (id: string, lineage: Partial<Lineage> | undefined, groupId?: string) =>
   ({
     id,
@@ -21,7 +21,7 @@ function fork(source: TraceDetail, checkpoint: TraceDetail = source, overrides: 
 }
 
 describe('a fork', () => {
-  test('says which headers put the next exchange behind the checkpoint', () => {
+  test('returns the headers that place the next exchange after the checkpoint', () => {
     const source = trace(SOURCE, { group_id: 'g', thread_id: 't', run_id: 'r', checkpoint_seq: 1 });
     const checkpoint = trace(CHECKPOINT, { group_id: 'g', thread_id: 'u', run_id: 's', checkpoint_seq: 4 });
     expect(fork(source, checkpoint)).toEqual({
@@ -80,7 +80,7 @@ describe('a fork', () => {
     expect(fork(trace(SOURCE, checkpoint_seq === undefined ? {} : { checkpoint_seq }))?.lineage.checkpoint_seq).toBe(next);
   });
 
-  test('a checkpoint of another group is none of its own', () => {
+  test('a checkpoint of another group is rejected', () => {
     expect(fork(trace(SOURCE, { group_id: 'g' }), trace(CHECKPOINT, { group_id: 'h' }))).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { LINEAGE_HEADERS } from './lineage-headers.ts';
 import { lineageOf, namedGroupOf } from './replay.ts';
 import { traceId, type TraceDetail } from './trace.ts';
 
-/** Where the next exchange of a debug run stands, and the headers that say so. Spec: G6.14. */
+/** The position of the next exchange of a debug run, and its headers. Spec: G6.14. */
 export const fork = z
   .strictObject({
     fork_id: z.string().regex(/^fork_[0-9a-f]{16}$/),
@@ -30,13 +30,13 @@ export type Fork = z.infer<typeof fork>;
 export interface ForkRequest {
   readonly source: TraceDetail;
   readonly checkpoint: TraceDetail;
-  /** Instead of the checkpoint's, and of a new one; '' is nothing. */
+  /** Override the checkpoint's thread and a new run; '' counts as absent. */
   readonly threadId: string | undefined;
   readonly runId: string | undefined;
 }
 
-/** Branches a conversation off at a checkpoint: says how the next exchange has to be sent, and changes nothing. Undefined when the
- *  checkpoint belongs to another group than the source, and clients named both. `randomHex` returns 16 digits.
+/** Forks a conversation at a checkpoint: returns how to send the next exchange, and changes nothing. Undefined when checkpoint and
+ *  source belong to different groups named by clients. `randomHex` returns 16 digits.
  *  Spec: G6.16, G6.17, G6.19. */
 export function forkAt({ source, checkpoint, threadId, runId }: ForkRequest, randomHex: () => string): Fork | undefined {
   const from = lineageOf(checkpoint);

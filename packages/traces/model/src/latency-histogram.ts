@@ -1,5 +1,5 @@
-// Latencies in buckets that can be added up. Up to 50 ms a bucket is one millisecond; from there on each is 1.98 % wider than the one
-// before it, so that a bucket's middle is at most 1 % away from whatever fell into it.
+// Latencies in additive buckets. Up to 50 ms a bucket is one millisecond. Beyond that each is 1.98 % wider than the previous one, so
+// that a bucket's middle is within 1 % of every value in it.
 const EXACT_MS = 50;
 const GROWTH = 1.0198;
 const LOG_GROWTH = Math.log(GROWTH);
@@ -18,7 +18,7 @@ export function addLatency(counts: LatencyCounts, bucket: number, count: number)
   counts[bucket] = (counts[bucket] ?? 0) + count;
 }
 
-/** The latency that `share` of all (0 to 1) do not exceed, by nearest rank, at most 1 % wrong. */
+/** The latency that `share` of all (0 to 1) do not exceed, by nearest rank, accurate to 1 %. */
 export function percentileOf(counts: LatencyCounts, share: number): number {
   // Without iterators: a response by key needs a thousand percentiles of hundreds of buckets each.
   let total = 0;
@@ -31,7 +31,7 @@ export function percentileOf(counts: LatencyCounts, share: number): number {
   return 0;
 }
 
-/** Equally far, as a ratio, from both ends of the bucket. */
+/** The geometric middle of the bucket. */
 function middleOf(bucket: number): number {
   if (bucket <= EXACT_MS) return bucket;
   const low = (EXACT_MS + 1) * GROWTH ** (bucket - EXACT_MS - 1);

@@ -9,8 +9,8 @@ export type PrintCost = (cost: UsdParts) => number;
 /** A plain number, for tables. */
 export const plainCost: PrintCost = ({ thousands, pico }) => usdOf(thousands, pico);
 
-// Responses of the endpoints, made of measures ordered by bucket and group. What is undefined is not in the JSON. Costs are printed with all
-// their digits by default (`usdJson`).
+// Responses of the endpoints, built from measures ordered by bucket and group. Undefined fields are not in the JSON. Costs are printed
+// with all digits by default (`usdJson`).
 
 export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'usageTotals'> {
   return {
@@ -44,7 +44,7 @@ export function modelRowsOf(measures: readonly Measure[], print: PrintCost = usd
   return { items };
 }
 
-/** The most used first; exchanges without a credential are left out. */
+/** The most used first; exchanges without a credential are omitted. */
 export function keyRowsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'keyRows'> {
   const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
     api_key_hash: one.group,
@@ -100,7 +100,7 @@ export function summaryOf(
   };
 }
 
-/** Those of equally many stay in the order of their groups. */
+/** Equal counts stay in the order of their groups. */
 function byRequests(measures: readonly Measure[]): readonly Measure[] {
   return measures.toSorted((left, right) => right.requests - left.requests);
 }

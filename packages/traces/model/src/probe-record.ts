@@ -4,7 +4,8 @@ import type { TraceRecord } from './trace-record.ts';
 
 const createId = createTraceIds(randomBytes);
 
-/** A trace that a store writes and takes back, to know that it can. Of a tenant that nobody is, so that no writer waits for its sums. `at`:
+/** A trace that a store writes and rolls back to check that it can write. It has an unused tenant, so that no writer waits for its sums.
+ *  `at`:
  *  milliseconds since the epoch. */
 export function probeRecord(at: number): TraceRecord {
   return {

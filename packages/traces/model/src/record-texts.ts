@@ -1,9 +1,9 @@
-/** The texts of a record that stand after its JSON as they are: most of its bytes, with many quotes, each of which JSON escapes. */
+/** The texts of a record that follow its JSON unescaped. They are most of its bytes and contain many quotes that JSON would escape. */
 export const TEXT_NAMES = ['request_body', 'response_body', 'metadata'] as const;
 
-/** Stands before each text. */
+/** Precedes each text. */
 export const TEXT_START = '\x1e';
-/** What stands in texts for characters that would end the line, or the field of a line that has the key before the record. */
+/** Replacements in texts for characters that would end the line, or the field of a line with the key before the record. */
 const STAND_INS = [
   ['\n', '\x1f'],
   ['\r', '\x1d'],
@@ -11,7 +11,7 @@ const STAND_INS = [
 ] as const;
 const RESERVED = [TEXT_START, ...STAND_INS.map(([, standIn]) => standIn)];
 
-/** Whether a text can stand after the JSON and be read as it was; another one stays in it. */
+/** Whether a text can follow the JSON without ambiguity. Other texts stay in the JSON. */
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !RESERVED.some((character) => text.includes(character));
 }
@@ -21,7 +21,7 @@ export function inOneLine(texts: string): string {
   return STAND_INS.reduce((line, [character, standIn]) => line.replaceAll(character, standIn), texts);
 }
 
-/** What `inOneLine` made, by the names of its texts. Undefined when these are not as many. */
+/** Parses the output of `inOneLine` by the names of its texts. Undefined when their number differs. */
 export function readTexts(line: string, names: readonly string[]): Readonly<Record<string, string>> | undefined {
   const texts = STAND_INS.reduce((text, [character, standIn]) => text.replaceAll(standIn, character), line);
   const read = texts.split(TEXT_START).slice(1);

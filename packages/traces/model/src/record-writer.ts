@@ -18,15 +18,15 @@ export interface RecordFailure extends ClassifiedError {
   readonly operation: WriteOperation;
 }
 
-/** A record that was written other than it was derived, because it read back a response in the background; see `settledRecord`. */
+/** A record that was stored differently from its derivation, because it read back a background response; see `settledRecord`. */
 interface SettledRecord {
   readonly settled: TraceRecord;
 }
 
-/** The result of writing a record; `already_there` when one with its id was written before. */
+/** The result of writing a record; `already_there` if its id was already stored. */
 export type RecordResult = 'written' | 'already_there' | SettledRecord | RecordFailure;
 
-/** Where records go from derivation: a store, or a broker before it. */
+/** The target of derived records: a store, or a broker in front of it. */
 export interface RecordWriter {
   /** The results are in the order of the records. Throws only when none was kept. */
   write(records: readonly TraceRecord[]): readonly RecordResult[] | Promise<readonly RecordResult[]>;
@@ -44,8 +44,10 @@ export function isKept(result: RecordResult | undefined): boolean {
   return result === 'written' || result === 'already_there' || isSettled(result);
 }
 
-/** Writes records at once; when that fails, one by one, so that one bad record costs one. One that fails because the store is busy ends
- *  this: the rest would each wait as long and fail the same way. */
+/**
+ * Writes records together, and one by one if that fails, so that a bad record affects no other. A failure because the store is busy ends
+ * this, because each of the rest would wait as long and fail the same way.
+ */
 export function writeWithFallback<T>(
   records: readonly T[],
   writeAll: (records: readonly T[]) => readonly RecordResult[],

@@ -42,7 +42,7 @@ export type Replay = z.infer<typeof replay>;
 interface ReplayRequest {
   readonly source: TraceDetail;
   readonly target: TraceDetail;
-  /** Instead of the source's. */
+  /** Overrides the source's. */
   readonly threadId: string | undefined;
   readonly runId: string | undefined;
   readonly tenant: Tenant | undefined;
@@ -53,15 +53,17 @@ interface ReplayRequest {
 type Store = Pick<TraceStore, 'checkpoints' | 'ancestors'>;
 type Scope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
 
-/** Checkpoints in their order, from the root on; the last is where they were to end. */
+/** Checkpoints in order from the root to the target. */
 interface History {
   readonly checkpoints: readonly Checkpoint[];
   readonly truncated: boolean;
 }
 
-/** Replays the conversation of `source` up to `target`: what its run was forked from, back to the root, and the run. Undefined when the
- *  target does not belong to it. A source that says nothing of its lineage stands alone. Reads at most twice `limit` checkpoints
- *  of the run, and as many as are still wanted of what it was forked from. Spec: G6.10, G6.11. */
+/**
+ * Replays the conversation of `source` up to `target`: the ancestors of its run, back to the root, and the run. Undefined when the
+ * target does not belong to it. A source without lineage is a conversation of its own. Reads at most twice `limit` checkpoints of the
+ * run, and as many ancestors as are still missing. Spec: G6.10, G6.11.
+ */
 export async function readReplay(store: Store, request: ReplayRequest): Promise<Replay | undefined> {
   const { source, target } = request;
   const own = lineageOf(source);
@@ -85,19 +87,21 @@ export async function readReplay(store: Store, request: ReplayRequest): Promise<
   };
 }
 
-/** Where a trace stands; one of which nothing is known stands for itself. */
+/** The lineage of a trace. A trace without lineage is a conversation of its own. */
 export function lineageOf(trace: TraceDetail): Lineage {
   return trace.lineage ?? { checkpoint_id: trace.id, immutable: true };
 }
 
-/** What holds the conversation of a trace together. A group that its client did not name does not. */
+/** The ids that define the conversation of a trace. A group not named by its client is ignored. */
 export function conversationOf(trace: TraceDetail): Scope {
   const { thread_id, run_id } = lineageOf(trace);
   return given({ trace_group_id: namedGroupOf(trace), thread_id, run_id });
 }
 
-/** The group of a trace, when its client named it, and not the gateway after a trace of OpenTelemetry. What was written before schema 4
- *  does not say so, but has the header that named it. */
+/**
+ * The group of a trace if its client named it, and the gateway did not take it from an OpenTelemetry trace. Traces before schema 4 do
+ * not record this, but have the header.
+ */
 export function namedGroupOf(trace: TraceDetail): string | undefined {
   const { group_id: group } = lineageOf(trace);
   if (group === undefined || !TRACE_ID.test(group)) return group;
@@ -106,15 +110,15 @@ export function namedGroupOf(trace: TraceDetail): string | undefined {
   return isNamed ? group : undefined;
 }
 
-/** The checkpoint that a trace is. */
+/** The checkpoint of a trace. */
 export function checkpointOf(trace: TraceDetail): Checkpoint {
   return { ...trace, lineage: lineageOf(trace), namedGroup: namedGroupOf(trace) };
 }
 
-/** What a run's checkpoints were forked from, and they: a parent before its children. */
+/** The ancestors of a run's checkpoints followed by the checkpoints, a parent before its children. */
 export function withAncestors(ancestors: readonly Checkpoint[], run: readonly Checkpoint[]): readonly Checkpoint[] {
   const own = new Set(run.map(({ id }) => id));
-  // A run that goes on where another one has branched off from it has an ancestor between its own checkpoints.
+  // A run that continues after another has forked from it may have an ancestor between its own checkpoints.
   const isBetween = ancestors.some(({ lineage: { parent_checkpoint_id: parent = '' } }) => own.has(parent));
   const all = [...ancestors, ...run];
   return isBetween ? orderCheckpoints(all) : all;
@@ -122,7 +126,7 @@ export function withAncestors(ancestors: readonly Checkpoint[], run: readonly Ch
 
 const GROUP_HEADER = LINEAGE_HEADERS.trace_group_id.toLowerCase();
 const NOTHING = { checkpoints: [], isCapped: false };
-/** How far the path to a checkpoint outside of the run is followed. */
+/** How far the path to a checkpoint outside the run is followed. */
 const ROAD_MAX = 500;
 
 /** The conversation of `scope` up to `trace`, which is in it. */
@@ -141,22 +145,24 @@ async function readHistory(
   if (read.isCapped || run.length > limit) return { checkpoints: run.slice(-limit), truncated: true };
   const ancestry = await readAncestry(store, { run, target, tenant, limit: limit - run.length });
   const checkpoints = withAncestors(ancestry.checkpoints, run);
-  // Where parents go round, an ancestor may come after it.
+  // In a cycle of parents an ancestor may come after it.
   return { checkpoints: checkpoints.slice(0, checkpoints.indexOf(target) + 1), truncated: ancestry.isCut };
 }
 
-/** The conversation up to a target that is not in the source's run, but among what that was forked from. */
+/** The conversation up to a target that is not in the source's run, but among its ancestors. */
 async function readRoadTo(store: Store, request: ReplayRequest, scope: Scope): Promise<History | undefined> {
   const { source, target, tenant, limit } = request;
-  // Another run was requested, and the target is not in it.
+  // Another run was requested that does not contain the target.
   if (request.threadId !== undefined || request.runId !== undefined) return undefined;
   const { checkpoints, truncated } = await readHistory(store, { tenant, limit: ROAD_MAX }, source, scope);
   const end = checkpoints.findIndex(({ id }) => id === target.id) + 1;
   return end === 0 ? undefined : { checkpoints: checkpoints.slice(0, end).slice(-limit), truncated: truncated || end > limit };
 }
 
-/** The newest checkpoints and, when those are not all, the newest before the target: it may be older than every one of them, and
- *  what a client numbered before it may be younger. */
+/**
+ * The newest checkpoints and, if there are more, the newest before the target. The target may be older than all of them, and checkpoints
+ * numbered before it may be newer.
+ */
 async function readCheckpoints(store: Pick<TraceStore, 'checkpoints'>, query: CheckpointQuery, targetId: string) {
   const newest = await store.checkpoints({ ...query, limit: query.limit + 1 });
   if (newest.length <= query.limit) return { checkpoints: newest, isCapped: false };
@@ -190,7 +196,7 @@ function summaryOf(checkpoint: Checkpoint): ReplayCheckpoint {
   };
 }
 
-/** Leaves out what is undefined. */
+/** Omits undefined values. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -6,12 +6,14 @@ import { DAY_MS } from './time-buckets.ts';
 const ROLLUPS_KEPT_DAYS = 400;
 const INTERVAL_MS = 60_000;
 
-/** Removal of what is old. Faults: `trace_store_unavailable`. */
+/** Removal of old data. Faults: `trace_store_unavailable`. */
 export interface Retention {
-  /** Advances the time by which this store removes data, and keeps it. */
+  /** Advances the time by which this store removes data, and stores it. */
   advanceRetention(): Promise<RetentionRun>;
-  /** Removes some of the traces made before a moment, oldest first, and resolves with what it removed. To be called until that is nothing, when
-   *  also the roll-ups of what began before `rollupsBeforeMs` are gone. */
+  /**
+   * Removes some of the traces created before a time, oldest first, and resolves with the removed rows. Call it until nothing is
+   * removed. Then the roll-ups that began before `rollupsBeforeMs` are gone, too.
+   */
   removeOlderThan(createdBeforeMs: number, rollupsBeforeMs?: number): Promise<Removed[]>;
 }
 
@@ -22,8 +24,10 @@ interface RetentionOptions {
   readonly intervalMs?: number;
 }
 
-/** A store's one maintenance loop: every minute it removes traces older than `retentionDays` and roll-ups older than 400 days, a little at a
- *  time, and logs what it removed. */
+/**
+ * A store's one maintenance loop: every minute it removes traces older than `retentionDays` and roll-ups older than 400 days, in small
+ * steps, and logs the removed rows.
+ */
 export function keepRetention(
   store: Retention,
   { retentionDays, logger, onError, intervalMs = INTERVAL_MS }: RetentionOptions,

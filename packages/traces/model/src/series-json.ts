@@ -2,16 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Measure, MeasureQuery } from './trace-measures.ts';
 import { roundUsd, usdJson, usdOf } from './usd.ts';
 
-/** Items that are written within one turn of the event loop: about a millisecond of work. */
+/** Items written within one turn of the event loop, which takes about a millisecond. */
 const ITEMS_PER_TURN = 500;
 
-/** Where an item of a series stands; without `group` nothing was grouped. */
+/** The position of an item in a series; without `group` if not grouped. */
 interface ItemPlace {
   readonly bucket_start: string;
   readonly group: string | undefined;
 }
 
-/** An item of a series, made of a measure. */
+/** Converts a measure to an item of a series. */
 export type SeriesItem = (place: ItemPlace, measure: Measure) => object;
 
 export const usageItem: SeriesItem = (place, { inputTokens, outputTokens, totalTokens }) => ({
@@ -28,8 +28,10 @@ export const costItem: SeriesItem = (place, { cost, requests }) => ({
   avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
 });
 
-/** The response of a series as JSON in UTF-8. It is written in turns: thirty thousand items (a month by model and hour) at once would block the
- *  event loop, and with it all requests in flight. */
+/**
+ * The response of a series as JSON in UTF-8. It is written in steps, because thirty thousand items (a month by model and hour) at once
+ * would block the event loop, and with it all requests in flight.
+ */
 export async function seriesJson(
   { groupBy, bucket }: Pick<MeasureQuery, 'groupBy' | 'bucket'>,
   itemOf: SeriesItem,

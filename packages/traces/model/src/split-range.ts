@@ -1,6 +1,6 @@
 import { bucketStartOf, DAY_MS, HOUR_MS, type Bucket } from './time-buckets.ts';
 
-/** From a moment on and before another. */
+/** A half-open range of time. */
 export interface Span {
   readonly from: number;
   readonly before: number;
@@ -13,8 +13,7 @@ interface SplitRange {
   readonly parts: readonly Span[];
 }
 
-/** A range of time, both ends inclusive, as whole days, whole hours and what is left of hours. Days are only of use where no bucket
- *  is shorter. */
+/** Splits an inclusive range of time into whole days, whole hours and parts of hours. Days are only useful if no bucket is shorter. */
 export function splitRange(
   from: number = Number.NEGATIVE_INFINITY,
   to: number = Number.POSITIVE_INFINITY,

@@ -17,9 +17,9 @@ export type StoredSummary = {
 
 type Stored<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
 
-/** Lineage as the columns of a row hold it. `group_fallback` is null where no group is, or where the row does not say. */
+/** Lineage columns of a row. `group_fallback` is null without a group or if the row does not record it. */
 export type StoredLineage = Stored<TraceRecord['lineage']>;
-/** What lists leave out. */
+/** Columns that lists omit. */
 export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_headers' | 'metadata'> &
   Stored<Pick<TraceRecord, 'request_body' | 'response_body'>>;
 
@@ -48,7 +48,7 @@ export function summaryOf(stored: StoredSummary): TraceSummary {
   };
 }
 
-/** A page of rows, of which one more than `limit` was read where there are more. */
+/** A page of rows, read with `limit` + 1 to detect further ones. */
 export function pageOf(items: readonly TraceSummary[], limit: number): TracePage {
   const page = items.slice(0, limit);
   const last = page.at(-1);
@@ -78,7 +78,7 @@ export function traceDetailOf(
     response_headers: headerValuesOf(payload.response_headers),
     ...known({ request_body, response_body }),
     metadata: {
-      // Unknown scope fields are left out: a rejected request has no tenant, and without authentication there is no key.
+      // Unknown scope fields are omitted: a rejected request has no tenant, and without authentication there is no key.
       ...Object.fromEntries(Object.entries({ org_id, workspace_id, gateway_key_id, role }).filter(([, value]) => value !== '')),
       ...(JSON.parse(payload.metadata) as Record<string, unknown>),
       ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
@@ -87,19 +87,19 @@ export function traceDetailOf(
   };
 }
 
-/** Where the group is from. Old rows do not say; `namedGroupOf` decides by the look of the group. */
+/** The source of the group. Old rows do not record it, so `namedGroupOf` decides by the form of the group. */
 function groupSourceOf({ group_fallback: isFallback }: StoredLineage): { lineage_group_source?: GroupSource } {
   if (typeof isFallback !== 'boolean') return {};
   return { lineage_group_source: isFallback ? 'traceparent' : 'client' };
 }
 
-/** Undefined when the group is only a label. Where the row does not say, a group that looks like a trace id is one. */
+/** Undefined when the group is only a label. If the row does not record it, a group that looks like a trace id is a label. */
 function namedGroupOf({ trace_group_id: group, group_fallback: isFallback }: StoredLineage): string | undefined {
   if (typeof group !== 'string') return undefined;
   return TRACE_ID.test(group) && isFallback !== false ? undefined : group;
 }
 
-/** A trace is its own checkpoint, and never changes. */
+/** A trace is its own checkpoint and never changes. */
 function lineageOf(id: string, stored: StoredLineage): Lineage {
   const { trace_group_id: group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq } = stored;
   return {

@@ -1,2 +1,2 @@
-/** Marks a record without value that `doctor` publishes to see whether traces can be: no consumer makes a trace of it. */
+/** Marks a record without a value that `doctor` publishes to check the topic. Consumers skip it. */
 export const TOPIC_CHECK_HEADER = 'vitrine-check';

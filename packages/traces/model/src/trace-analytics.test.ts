@@ -41,10 +41,10 @@ const FIELDS = {
   }),
 };
 
-test('a series is the JSON of the whole, byte for byte, and of the shape that is documented', async () => {
+test('a series equals the JSON of the whole, byte for byte, and matches the documented schema', async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Beyond 500 items a series is made in several turns.
+      // Beyond 500 items a series is written in several turns.
       fc.tuple(fc.array(measure, { maxLength: 5 }), fc.constantFrom(0, 1, 200, 201, 500)),
       fc.constantFrom('usage' as const, 'cost' as const),
       fc.constantFrom(undefined, ...SERIES_GROUPS),
@@ -66,7 +66,7 @@ test('a series is the JSON of the whole, byte for byte, and of the shape that is
   );
 });
 
-test('a large series lets other work in while it is made', async () => {
+test('other work runs while a large series is written', async () => {
   const one = {
     bucketStart: 0,
     group: 'm',

@@ -19,7 +19,7 @@ export type SeriesQuery = AnalyticsQuery & {
 };
 export type BreakdownQuery = AnalyticsQuery & { readonly group_by?: BreakdownGroup | undefined };
 
-/** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8.
+/** The responses of the endpoints below `/api/analytics`, from any store's measures. A series is its JSON in UTF-8.
  *  Faults: those of `TraceMeasures`. Spec: G7.5 to G7.18. */
 export class TraceAnalytics {
   readonly #store: TraceMeasures;
@@ -54,7 +54,7 @@ export class TraceAnalytics {
     return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors'] }), groupBy);
   }
 
-  /** Models and credentials are measured at once, each for itself: a trace that is written meanwhile may be in one of them only. */
+  /** Models and credentials are measured concurrently and separately, so a trace written in between may be in only one of them. */
   async summary(query: AnalyticsQuery): Promise<object> {
     const [byModel, byCredential] = await Promise.all([
       this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost'] }),

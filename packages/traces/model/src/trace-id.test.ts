@@ -9,7 +9,7 @@ test('an id is a UUIDv7 of its creation time', () => {
   expect(hex(createId(Date.UTC(2026, 10, 21)))).toMatch(/^[0-9a-f]{12}7000b[f]{15}$/);
 });
 
-test('ids sort by (created_at, order of making), and give their created_at back', () => {
+test('ids sort by (created_at, order of creation), and contain their created_at', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { maxLength: 50 }), fc.integer({ min: 0, max: 2 ** 47 }), (steps, start) => {
       let seed = 0;
@@ -26,7 +26,7 @@ test('ids sort by (created_at, order of making), and give their created_at back'
   );
 });
 
-test('also when the clock is put back, ids sort by created_at, give it back, and are none twice', () => {
+test('even when the clock is set back, ids sort by created_at, contain it, and are unique', () => {
   const moments = fc.array(fc.constantFrom(-3_600_000, -1, 0, 0, 1, 3_600_000), { maxLength: 100 });
   fc.assert(
     fc.property(moments, (steps) => {

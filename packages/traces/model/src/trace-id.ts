@@ -1,7 +1,7 @@
 /** A trace's id as text. */
 export const TRACE_ID = /^[0-9a-f]{32}$/;
 
-/** Makes trace ids: UUIDv7 as 16 bytes. The 48-bit time is exactly the trace's `created_at`, and ids of one millisecond count
+/** Creates trace ids: UUIDv7 as 16 bytes. The 48-bit time is exactly the trace's `created_at`, and ids of one millisecond count
  *  up, so that the order of ids is the order of (`created_at`, `id`): no store needs a second key to page by.
  *  `randomBytes` returns that many random bytes; 4,096 ids a millisecond keep their order, more only stay unique. */
 export function createTraceIds(randomBytes: (count: number) => Uint8Array): (createdAtMs: number) => Uint8Array<ArrayBuffer> {
@@ -19,7 +19,7 @@ export function createTraceIds(randomBytes: (count: number) => Uint8Array): (cre
   };
 }
 
-/** The `created_at` that a trace id carries, in milliseconds since the epoch. */
+/** The `created_at` in a trace id, in milliseconds since the epoch. */
 export function createdAtOf(id: Uint8Array): number {
   const view = new DataView(id.buffer, id.byteOffset, id.byteLength);
   return view.getUint32(0) * 0x1_0000 + view.getUint16(4);

@@ -3,23 +3,23 @@ import type { Tenant } from './exchange-scope.ts';
 import type { Bucket } from './time-buckets.ts';
 import type { UsdParts } from './usd.ts';
 
-/** What traces are grouped by. `route` follows from the provider, `key` is the gateway key. */
+/** Dimensions for grouping traces. `route` is derived from the provider, `key` is the gateway key. */
 export const GROUPS = ['provider', 'model', 'route', 'key', 'api_key_hash'] as const;
 export type Group = (typeof GROUPS)[number];
-/** What a series of usage or cost can be divided by, and what latency and errors. */
+/** Dimensions for series of usage or cost, and for latency and errors. */
 export const SERIES_GROUPS = ['provider', 'model'] as const satisfies readonly Group[];
 export const BREAKDOWN_GROUPS = ['provider', 'model', 'route', 'key'] as const satisfies readonly Group[];
 export type SeriesGroup = (typeof SERIES_GROUPS)[number];
 export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 
-/** What can be measured beside the number of requests; `percentiles` come with `latency`. */
+/** Measures other than the number of requests; `percentiles` come with `latency`. */
 export const MEASURE_PARTS = ['tokens', 'cost', 'errors', 'latency', 'percentiles', 'firstToken', 'lastActive'] as const;
 export type MeasurePart = (typeof MEASURE_PARTS)[number];
 
-/** Rows of a result; a query that selects more is rejected. */
+/** Maximum rows of a result. A query that selects more is rejected. */
 export const MEASURES_MAX = 100_000;
 
-/** Columns of traces and of their sums that measures are filtered by. */
+/** Columns of traces and of their sums for filtering measures. */
 export const MEASURE_FILTERS = ['provider', 'model'] as const;
 export type MeasureFilters = { readonly [Column in (typeof MEASURE_FILTERS)[number]]?: string | undefined };
 
@@ -32,7 +32,8 @@ export interface MeasureQuery extends MeasureFilters {
   readonly tenant?: Tenant | undefined;
   readonly groupBy?: Group | undefined;
   readonly bucket?: Bucket | undefined;
-  /** What is needed beside `requests`, everything by default; a store may leave the rest at 0. Each takes its time: 26,000 rows of a week by key took 49 ms with
+  /** Required measures other than `requests`, all by default. A store may leave the rest at 0. Each costs time: 26,000 rows of a week by
+   *  key took 49 ms with
    *  all sums, 30 ms with those that a response by key has. */
   readonly parts?: readonly MeasurePart[] | undefined;
 }
@@ -41,7 +42,7 @@ export interface MeasureQuery extends MeasureFilters {
 export interface Measure {
   /** Milliseconds since the epoch; 0 without a bucket in the query. Buckets are UTC, weeks begin on Monday. */
   readonly bucketStart: number;
-  /** '' without a group in the query, and for traces that have none: no credential, no gateway key. */
+  /** '' without a group in the query, and for traces without a value, such as no credential or gateway key. */
   readonly group: string;
   readonly requests: number;
   readonly errors4xx: number;
@@ -54,11 +55,11 @@ export interface Measure {
   readonly latencyMs: number;
   readonly latencyMsMin: number;
   readonly latencyMsMax: number;
-  /** Nearest rank, at most 1 % wrong. */
+  /** Nearest rank, accurate to 1 %. */
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Responses whose first token has a time: streams that began. */
+  /** Responses with a time to first token: streams that began. */
   readonly streams: number;
   readonly firstTokenUs: number;
   /** The latest `timestamp`. */
@@ -67,8 +68,10 @@ export interface Measure {
 
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups` (beyond `MEASURES_MAX`). */
 export interface TraceMeasures {
-  /** One row for each bucket and group that has traces, ordered by bucket, then by group. An hour whose traces were removed counts whole when
-   *  it begins in the range, and not at all otherwise. */
+  /**
+   * One row for each bucket and group with traces, ordered by bucket, then by group. An hour whose traces were removed counts completely
+   * if it begins in the range, and otherwise not at all.
+   */
   measure(query: MeasureQuery): Promise<Measure[]>;
 }
 

@@ -5,7 +5,7 @@ import { UPSTREAM_ERRORS } from './upstream-error.ts';
 const count = z.int().min(0);
 const kept = { truncated: z.boolean().optional(), encoding: z.literal('base64').optional() };
 
-/** The `metadata` of a trace. It is open: traces that other versions wrote may hold more. Spec: G4.23 to G4.27. */
+/** The `metadata` of a trace. It is open, because traces written by other versions may contain more. Spec: G4.23 to G4.27. */
 export const traceMetadataShape = z
   .looseObject({
     org_id: z.string().optional(),

@@ -4,26 +4,28 @@ import { RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
-/** That of the first release. */
+/** The version of the first release. */
 export const OLDEST_RECORD_VERSION = 3;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 
-/** Reads what `encodeTraceRecord` wrote, here, in an earlier version or in the next. Faults: `unknown_record_version`, `malformed_record`;
- *  neither repeats anything of the record. */
+/**
+ * Decodes a record of `encodeTraceRecord` from this, an earlier or the next version. Faults: `unknown_record_version`,
+ * `malformed_record`; neither contains data of the record.
+ */
 export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const line = readUtf8(bytes);
   const end = line.indexOf(TEXT_START);
   const head = parseJson(end === -1 ? line : line.slice(0, end));
   const { data } = envelope.safeParse(head);
-  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is no JSON object with a version' });
+  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is not a JSON object with a version' });
   const { version } = data;
   if (version < OLDEST_RECORD_VERSION || version > RECORD_VERSION + 1) {
     const say = `the trace record has version ${version}; this program reads ${OLDEST_RECORD_VERSION} to ${RECORD_VERSION + 1}`;
     throw new Fault('unknown_record_version', { say });
   }
   const texts = readTexts(end === -1 ? '' : line.slice(end), data.texts);
-  if (texts === undefined) throw new Fault('malformed_record', { say: 'the trace record has not as many texts as it names' });
+  if (texts === undefined) throw new Fault('malformed_record', { say: 'the trace record does not have the texts it names' });
   const read = traceRecord.safeParse({ ...(head as object), ...texts });
   if (!read.success) {
     const places = read.error.issues.map(({ path }) => path.join('.')).join(', ');

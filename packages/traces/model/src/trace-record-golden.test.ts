@@ -14,7 +14,7 @@ import type { TraceRecord } from './trace-record.ts';
 const FOLDER = join(import.meta.dirname, 'testdata');
 const VERSIONS = Array.from({ length: RECORD_VERSION - OLDEST_RECORD_VERSION + 1 }, (_, i) => OLDEST_RECORD_VERSION + i);
 const fileOf = (version: number) => `trace-records-${version}.txt`;
-/** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */
+/** One record per line. The file of a version never changes, and later versions have to read it. */
 const GOLDEN = join(FOLDER, fileOf(RECORD_VERSION));
 
 const PLAIN: TraceRecord = {
@@ -44,7 +44,7 @@ const PLAIN: TraceRecord = {
   response_body: undefined,
   metadata: '{}',
 };
-/** Every field, so that one without a new RECORD_VERSION shows. */
+/** Every field, so that a field added without a new RECORD_VERSION is detected. */
 const FULL: Required<TraceRecord> = {
   id: new Uint8Array(16).fill(0xb2),
   scope: { org_id: 'org_1', workspace_id: 'ws_1', gateway_key_id: 'gk_1', role: 'developer' },
@@ -89,7 +89,7 @@ const recordsOf = (version: number) => {
 };
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
-test('testdata has records as this version encodes them; npm run golden writes them', () => {
+test('testdata contains records encoded by this version; npm run golden writes them', () => {
   const text = RECORDS.map((record) => `${encodeTraceRecord(record)}\n`).join('');
   expect(text).toBe(goldenText(GOLDEN, text));
 });
@@ -130,7 +130,7 @@ describe('a record of another program', () => {
     }
   };
 
-  test('of the next version is read without what that version added', () => {
+  test('of the next version is read without its added fields', () => {
     const { scope, lineage } = FULL;
     const added = { added: { any: 1 }, scope: { ...scope, added: 1 }, lineage: { ...lineage, added: 1 } };
     const names = ['added_text', ...(JSON.parse(head) as { readonly texts: readonly string[] }).texts];
@@ -161,7 +161,7 @@ describe('a record of another program', () => {
     ['texts without names', encoded({ texts: undefined })],
     ['names that are no texts', encoded({ texts: [1, 2, 3] })],
     ['no metadata', encoded({ texts: ['request_body', 'response_body'] }, texts.slice(0, 2))],
-  ])('that is %s is a fault that repeats nothing of it', (_, bytes) => {
+  ])('that is %s is a fault without data of the record', (_, bytes) => {
     const error = errorOf(bytes);
     expect([codeOf(error), messageOf(error).includes('canary')]).toEqual(['malformed_record', false]);
   });

@@ -5,8 +5,8 @@ import { BACKGROUND_ROLES, COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } 
 const hexBytes = (hex: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /** A trace as stores write it: the fields of the summary under their own names, times as milliseconds since the epoch, headers
- *  as redacted lines (see `header-lines.ts`), metadata as JSON text. A field that is not named here is one of the next version, and left
- *  out. */
+ *  as redacted lines (see `header-lines.ts`), metadata as JSON text. A field that is not named here belongs to the next version and is
+ *  ignored. */
 export const traceRecord = z.object({
   id: traceId.transform(hexBytes),
   scope: z.object({ org_id: z.string(), workspace_id: z.string(), gateway_key_id: z.string(), role: z.string() }),
@@ -47,9 +47,9 @@ export type TraceRecord = Readonly<z.output<typeof traceRecord>>;
 /** A record that is written out: a field that is left out, also an optional one, does not compile. */
 export type WholeTraceRecord = { readonly [Field in keyof Required<TraceRecord>]: TraceRecord[Field] };
 
-/** The fields that only the page of one trace shows. Stores keep them in a table of their own. */
+/** The fields that only the page of one trace shows. Stores keep them in a separate table. */
 export type BodyField = 'request_headers' | 'response_headers' | 'request_body' | 'response_body' | 'metadata';
-/** All other fields that stores have a column for; `background` has a table of its own. */
+/** All other fields with a column in stores; `background` has a separate table. */
 export type TraceField =
   | Exclude<keyof TraceRecord, BodyField | 'scope' | 'lineage' | 'background'>
   | keyof TraceRecord['scope']

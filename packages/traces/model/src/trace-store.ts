@@ -27,17 +27,17 @@ export interface TraceQuery extends TraceFilters {
   readonly tenant?: Tenant | undefined;
   /** 1 to 200. */
   readonly limit: number;
-  /** Only traces older than this one: the id that `next_cursor` carries. */
+  /** Only traces older than this one: the id in `next_cursor`. */
   readonly after?: Uint8Array | undefined;
 }
 
-/** Which checkpoints of conversations to read; what is given must match exactly. */
+/** Which checkpoints of conversations to read. Given fields must match exactly. */
 export type CheckpointQuery = Pick<TraceQuery, 'trace_group_id' | 'thread_id' | 'run_id' | 'tenant' | 'after'> & {
   /** 1 to 501. */
   readonly limit: number;
 };
 
-/** A trace, and how many of its ancestors to read at most, itself among them. */
+/** A trace, and the maximum number of ancestors to read, including itself. */
 export interface AncestorQuery {
   readonly id: string;
   readonly tenant?: Tenant | undefined;
@@ -52,11 +52,11 @@ export interface TraceStore {
   get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined>;
   /** The newest first. */
   checkpoints(query: CheckpointQuery): Promise<Checkpoint[]>;
-  /** The trace itself, its parent, and so on, as far as they are there and of the tenant. Where parents go round, each is there once. */
+  /** The trace itself, its parent, and so on, as far as they exist in the tenant. In a cycle of parents each is included once. */
   ancestors(query: AncestorQuery): Promise<Checkpoint[]>;
   /** Faults: `trace_store_unavailable`. */
   summary(): Promise<StoreSummary>;
-  /** What is known without asking: exact for a store in a file, and of another one what `summary` has last read. */
+  /** The cached summary: exact for a store in a file, and otherwise the last result of `summary`. */
   readonly knownSummary: StoreSummary;
 }
 
@@ -81,7 +81,7 @@ export function cursorOf(id: Uint8Array): string {
   return Buffer.from(id).toString('base64url');
 }
 
-/** The id inside a cursor; undefined for text that `cursorOf` did not make. */
+/** The id inside a cursor; undefined for text not created by `cursorOf`. */
 export function readCursor(cursor: string): Uint8Array | undefined {
   const id = Buffer.from(cursor, 'base64url');
   return id.length === 16 && id.toString('base64url') === cursor ? id : undefined;

@@ -19,14 +19,14 @@ const GREATEST = ['latencyMsMax', 'lastActive', 'lastCreated'] as const;
 
 type Figures = Record<(typeof ADDED)[number] | (typeof LEAST)[number] | (typeof GREATEST)[number], number>;
 
-/** What a trace, or several, add to a sum. Times are milliseconds since the epoch; `lastActive` is the latest `timestamp`. */
+/** The contribution of one or more traces to a sum. Times are milliseconds since the epoch; `lastActive` is the latest `timestamp`. */
 interface Addend extends Readonly<Figures> {
   readonly cost: UsdParts;
   /** Bucket of the latency -> traces. */
   readonly latencies: ReadonlyMap<number, number>;
 }
 
-/** What the traces of one bucket and key add to the sums that a store keeps of them. */
+/** The contribution of the traces of one bucket and key to the stored sums. */
 export interface TraceSum extends Figures {
   /** By gateway key: org, workspace, gateway key, credential, provider, model. By model without gateway key and credential; of all tenants
    *  provider and model, or nothing. */
@@ -37,7 +37,7 @@ export interface TraceSum extends Figures {
   readonly latencies: Map<number, number>;
 }
 
-/** The rows that a batch adds to. Writers lock them in the order of their keys, so that none waits for another in a circle. */
+/** The rows to which a batch adds. Writers lock them in key order, to avoid deadlocks. */
 export class TraceSums {
   readonly #sums = new Map<string, TraceSum>();
 
@@ -58,7 +58,7 @@ export class TraceSums {
     return this.#folded((sum) => [sum.bucketStart, [...sum.key.slice(0, 2), ...sum.key.slice(4)]]);
   }
 
-  /** What `byModel` returns, without the tenant. */
+  /** The rows of `byModel` without the tenant. */
   byModelOfAllTenants(): TraceSums {
     return this.#folded((sum) => [sum.bucketStart, sum.key.slice(-2)]);
   }

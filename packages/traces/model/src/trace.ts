@@ -9,9 +9,9 @@ export type CostStatus = (typeof COST_STATUSES)[number];
 export type Provider = (typeof PROVIDERS)[number];
 
 const count = z.int().min(0);
-/** base64url of 16 bytes, whose last character has two bits. */
+/** base64url of 16 bytes, whose last character encodes two bits. */
 export const CURSOR: RegExp = /^[A-Za-z0-9_-]{21}[AQgw]$/;
-/** Of a trace, which is a checkpoint too. */
+/** The id of a trace, which is also a checkpoint. */
 export const traceId = z.string().regex(/^[0-9a-f]{32}$/);
 /** SHA-256 of a provider's credential, in hex. */
 export const credentialHash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -49,7 +49,7 @@ export const traceSummary = z
   .meta({ id: 'TraceSummary', description: 'One exchange as lists show it.' });
 export type TraceSummary = z.infer<typeof traceSummary>;
 
-/** Where a trace stands in a conversation; a trace is its own checkpoint. */
+/** The position of a trace in a conversation. A trace is its own checkpoint. */
 export const lineage = z
   .strictObject({
     group_id: z.string().optional().describe('As the client named it, else the trace id of the traceparent that it sent.'),
@@ -63,21 +63,20 @@ export const lineage = z
   .meta({ id: 'Lineage', description: 'Where a trace stands in a conversation; it is its own checkpoint.' });
 export type Lineage = z.infer<typeof lineage>;
 
-/** Where the group of a trace is from, as `metadata.lineage_group_source` says: only one that the client named holds a conversation
- *  together. */
+/** The source of a trace's group, as in `metadata.lineage_group_source`. Only a group named by the client connects a conversation. */
 export type GroupSource = 'client' | 'traceparent';
 
-/** A trace as the checkpoint of a conversation that it is. */
+/** A trace as a checkpoint of a conversation. */
 export interface Checkpoint extends TraceSummary {
   readonly lineage: Lineage;
-  /** Its group, when the client named it; another one is only a label (`lineage-headers.ts`). */
+  /** Its group if the client named it. Any other group is only a label (`lineage-headers.ts`). */
   readonly namedGroup?: string | undefined;
 }
 
-/** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
+/** Lower-case header name -> its values in order of arrival; secrets are `[REDACTED]`. */
 const headerValues = z.record(z.string(), z.array(z.string()));
 
-/** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
+/** A trace with everything stored of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
 export const traceDetail = traceSummary
   .extend({
     trace_group_id: z.string().optional(),

@@ -7,7 +7,7 @@ const SPAN = 'b7ad6b7169203331';
 test.each([
   [`00-${TRACE}-${SPAN}-01`, TRACE],
   [` 00-${TRACE}-${SPAN}-00 `, TRACE],
-  // A version to come may say more.
+  // A future version may have more fields.
   [`cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`, TRACE],
   [`00-${TRACE}-${SPAN}-01-more`, ''],
   [`ff-${TRACE}-${SPAN}-01`, ''],

@@ -1,4 +1,4 @@
-/** What broke between the gateway and a provider. Each class has a row in docs/failure-modes.md. Spec: G11.15. */
+/** Failures between the gateway and a provider. Each class has a row in docs/failure-modes.md. Spec: G11.15. */
 export const UPSTREAM_ERRORS = [
   'dns',
   'connect_refused',

@@ -13,7 +13,7 @@ import {
   usdText,
 } from './usd.ts';
 
-/** An amount in trillionths, as the decimal that it is. */
+/** An amount in trillionths, as an exact decimal. */
 function decimal(pico: bigint): string {
   const digits = String(pico).padStart(13, '0');
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '');
@@ -29,7 +29,7 @@ const price = fc.oneof(
 );
 
 describe('a price', () => {
-  test('is printed with the digits that it has, and no others', () => {
+  test('is printed with exactly its digits', () => {
     fc.assert(
       fc.property(price, (pico) => {
         const text = decimal(BigInt(pico));
@@ -42,7 +42,7 @@ describe('a price', () => {
     );
   });
 
-  test('with the noise of doubles is what it was meant to be', () => {
+  test('with rounding noise of doubles is corrected', () => {
     expect(roundUsd(0.0000061499999999999996)).toBe(0.00000615);
     expect(JSON.stringify(roundUsd(0.1 + 0.2))).toBe('0.3');
     expect(roundUsd(-0.30000000000000004)).toBe(-0.3);
@@ -64,7 +64,7 @@ describe('a sum', () => {
     return sum;
   };
 
-  test('is exact to a trillionth, in any order and whatever was added up before', () => {
+  test('is exact to a trillionth, in any order and after any previous sum', () => {
     fc.assert(
       fc.property(fc.array(fc.array(price, { maxLength: 20 }), { maxLength: 8 }), (batches) => {
         const sum = new UsdSum();
@@ -92,7 +92,7 @@ describe('a sum', () => {
       }
     const expected = decimal(exactly(prices.map((usd) => Math.round(usd * PICO_PER_USD))) * 1_000_000n);
     expect(usdText(sum.thousands, sum.pico)).toBe(expected);
-    // What is to be proved is not so by itself.
+    // Plain doubles would fail this test.
     expect(inDoubles).not.toBe(Number(expected));
   });
 
@@ -104,7 +104,7 @@ describe('a sum', () => {
   });
 });
 
-test('what no double holds is printed with all its digits', () => {
+test('an amount beyond a double is printed with all its digits', () => {
   const parts = { thousands: 50, pico: 123_456_789_012 };
   const usd = usdOf(parts.thousands, parts.pico);
   expect(String(usd)).not.toBe('50000.123456789012');

@@ -13,7 +13,7 @@ test.each([
   expect(wholeMs(microseconds)).toBe(ms);
 });
 
-test('what is earlier is never shown as later', () => {
+test('an earlier time is never shown as later', () => {
   fc.assert(
     fc.property(fc.nat(), fc.nat(), (one, other) => {
       expect(wholeMs(Math.min(one, other))).toBeLessThanOrEqual(wholeMs(Math.max(one, other)));

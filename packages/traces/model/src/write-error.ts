@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 const MESSAGE_MAX_LENGTH = 300;
 const STACK_MAX_LENGTH = 2_000;
 
-/** The error behind a failed write: plain data, because it crosses threads. */
+/** The error behind a failed write: plain data, because it is passed between threads. */
 export interface WriteError {
   /** Such as `Error`. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface WriteError {
   readonly code: string;
   /** SQLite's extended result code. */
   readonly errcode?: number;
-  /** Where it was thrown, unless the store reported it: then it is a bug of ours. */
+  /** The stack, unless the store reported the error, because then it is an internal bug. */
   readonly stack?: string;
 }
 

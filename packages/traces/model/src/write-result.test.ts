@@ -3,7 +3,7 @@ import { writeErrorOf } from './write-error.ts';
 import { writeWithFallback, type FailureClass, type RecordResult } from './record-writer.ts';
 import { writeResultOf } from './write-result.ts';
 
-/** A store that refuses batches holding a bad item, and counts its tries. */
+/** A store that refuses batches with a bad item, and counts its tries. */
 function store(bad: ReadonlySet<number>, errorClass: FailureClass) {
   const kept: number[] = [];
   let tries = 0;
@@ -30,7 +30,7 @@ function store(bad: ReadonlySet<number>, errorClass: FailureClass) {
 const refused = (items: string) => expect.objectContaining({ name: 'Error', message: `refused ${items}`, code: '' });
 
 describe('writeWithFallback', () => {
-  test('one bad row costs one row', () => {
+  test('a bad row affects no other', () => {
     const { run, kept } = store(new Set([2]), 'constraint');
     expect(run([1, 2, 3])).toEqual({
       written: 2,
@@ -76,7 +76,7 @@ describe('writeResultOf', () => {
     error: { name: 'Error', message, code: '' },
   });
 
-  test('adds up what became of each record, by class', () => {
+  test('adds up the results of records by class', () => {
     const results = [
       'written',
       failure('unknown', 'a'),
@@ -93,7 +93,7 @@ describe('writeResultOf', () => {
     });
   });
 
-  test('what a writer says nothing of is lost, and what it says too much does not count', () => {
+  test('missing results of a writer count as lost, and excess results do not count', () => {
     expect(writeResultOf(['written'], 3)).toMatchObject({
       written: 1,
       failures: [{ operation: 'write_trace', error_class: 'unknown', count: 2 }],
@@ -103,7 +103,7 @@ describe('writeResultOf', () => {
 });
 
 describe('writeErrorOf', () => {
-  test('is cut, and says where a bug of ours is', () => {
+  test('is cut, and has the stack of an internal bug', () => {
     const error = writeErrorOf(Object.assign(new TypeError('x'.repeat(10_000)), { code: 'ERR_X' }));
     expect(error).toMatchObject({ name: 'TypeError', message: 'x'.repeat(300), code: 'ERR_X' });
     expect(error.stack?.length).toBe(2_000);
@@ -114,7 +114,7 @@ describe('writeErrorOf', () => {
     ['a text', 'string', 'a text'],
     [{ message: 'm', code: 'c' }, 'object', 'm'],
     [undefined, 'undefined', 'undefined'],
-  ])('of %j, which is no error', (thrown, name, message) => {
+  ])('of %j, which is not an error', (thrown, name, message) => {
     expect(writeErrorOf(thrown)).toMatchObject({ name, message });
   });
 });

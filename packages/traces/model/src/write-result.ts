@@ -15,21 +15,21 @@ export interface WriteFailure extends ClassifiedError {
   readonly error: WriteError;
 }
 
-/** What became of one batch. */
+/** The result of one batch. */
 export interface WriteResult {
-  /** Those that were there already among them. */
+  /** Including records that were already stored. */
   readonly written: number;
   readonly failures: readonly WriteFailure[];
 }
 
-/** A record of which its writer says nothing may be lost, and counts as that. */
+/** A record without a result may be lost, and counts as lost. */
 const NO_RESULT: RecordFailure = {
   operation: 'write_trace',
   error_class: 'unknown',
   error: { name: 'Error', message: 'the writer did not say what became of the record', code: '' },
 };
 
-/** Adds up what became of the `count` records of a batch, failures by operation and class. */
+/** Adds up the results of the `count` records of a batch, with failures by operation and class. */
 export function writeResultOf(results: readonly (RecordResult | undefined)[], count: number): WriteResult {
   const failures = new Map<string, WriteFailure>();
   let written = 0;

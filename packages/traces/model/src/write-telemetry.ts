@@ -4,7 +4,7 @@ import { recordSpan } from '@vitrine/telemetry/spans/server-span';
 import { FAILURE_CLASSES, WRITE_OPERATIONS } from './record-writer.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-/** Batches of a gateway have at most `queue.batch` traces, which is at most 4,096. */
+/** Batches of a gateway have at most `queue.batch` traces, whose maximum is 4,096. */
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 
 /** Traces in the store. */
@@ -12,7 +12,10 @@ export const WRITTEN_INSTRUMENTS = {
   written: counter('svc.trace.written_total', '{trace}', 'Traces written to the store.'),
 };
 
-/** Of the process that writes traces to their store: the gateway, or behind a broker the trace-writer. Spec: G12.7, G12.11, G14.28 to G14.31. */
+/**
+ * Metrics of the process that writes traces to their store: the gateway, or the trace-writer with a broker.
+ * Spec: G12.7, G12.11, G14.28 to G14.31.
+ */
 export const WRITE_INSTRUMENTS = {
   writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
     'operation',
@@ -23,13 +26,14 @@ export const WRITE_INSTRUMENTS = {
   flushBatchSize: histogram('svc.trace.flush_batch_size', '{trace}', 'Traces in one written batch.', BATCH_SIZES),
 };
 
-/** All series of failed writes to one store. They start at 0: a rate misses the first increase of a series that begins
- *  above 0. */
+/**
+ * All series of failed writes to one store. They start at 0, because a rate misses the first increase of a series that begins above 0.
+ */
 export function writeFailureSeries(store: string): MetricAttributes[] {
   return WRITE_OPERATIONS.flatMap((operation) => FAILURE_CLASSES.map((error_class) => ({ operation, error_class, store })));
 }
 
-/** A batch that was written, or tried. Times are those of `performance.now()`. */
+/** An attempt to write a batch. Times are those of `performance.now()`. */
 export interface WrittenBatch {
   readonly startedAt: number;
   readonly endedAt: number;

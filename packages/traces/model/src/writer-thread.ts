@@ -1,10 +1,10 @@
 import type { RecordWriter } from './record-writer.ts';
 
-/** Where a thread finds the writer that it is to open. */
+/** The writer that a thread opens. */
 export interface WriterSource {
   /** URL of a `WriterModule`. */
   readonly module: string;
-  /** For `openRecordWriter`; crosses to the thread as a structured clone. */
+  /** Argument of `openRecordWriter`, passed to the thread as a structured clone. */
   readonly options: unknown;
 }
 
@@ -16,15 +16,15 @@ export interface WriterModule {
 export interface OpenRecordWriter extends RecordWriter {
   /** Records in the store, if the writer counts them. */
   readonly traceCount?: number;
-  /** Calls of its store beside writing, such as retention; see `WriterThread`. */
+  /** Calls of its store other than writing, such as retention; see `WriterThread`. */
   call?(argument: unknown): unknown;
   close(): void | Promise<void>;
 }
 
-/** The thread on which a store's writer runs, as the store sees it. It is started by its first call. */
+/** A store's interface to the thread of its writer. The first call starts the thread. */
 export interface WriterThread extends AsyncDisposable {
   /** As of the last response; 0 before that. */
   readonly traceCount: number;
-  /** Resolves with what `call` of the writer returns. Faults: `worker_failed`, `worker_busy`. */
+  /** Resolves with the result of the writer's `call`. Faults: `worker_failed`, `worker_busy`. */
   callWriter(argument: unknown): Promise<unknown>;
 }

@@ -34,11 +34,11 @@ test.each([
   '1770908645',
   '0001-01-01 00:00:00 +0000 UTC',
   '2026-02-12 15:04:05 +0000 UTC x y',
-])('%j is no time that a trace can have', (text) => {
+])('%j is not a valid time of a trace', (text) => {
   expect(parseOldTime(text)).toBeUndefined();
 });
 
-test('ids carry their millisecond, keep the order of their nanoseconds, and are the same for the same trace', () => {
+test('ids contain their millisecond, keep the order of nanoseconds, and are deterministic', () => {
   const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
   const time = fc.record({ ms: fc.integer({ min: 0, max: 2 ** 48 - 1 }), nanoseconds: fc.nat(999_999) });
   fc.assert(
@@ -48,7 +48,7 @@ test('ids carry their millisecond, keep the order of their nanoseconds, and are 
       expect(hex(id)).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
       expect(hex(newTraceId(one, { ...at }))).toBe(hex(id));
       if (one !== other) expect(hex(newTraceId(other, at))).not.toBe(hex(id));
-      // 4,096 steps in a million nanoseconds: what is 245 apart keeps its order.
+      // 4,096 steps in a million nanoseconds, so times 245 apart keep their order.
       if (later - at.nanoseconds > 245) expect(hex(newTraceId(other, { ms: at.ms, nanoseconds: later })) > hex(id)).toBe(true);
     }),
   );

@@ -29,7 +29,7 @@ class SumTable<Row> {
     this.#columns = columns;
     const names = columns.map(([name]) => name).join(', ');
     const arrays = columns.map((_, at) => `$${at + 1}::text[]`).join(', ');
-    // Every array is one of texts: `unnest` would take an array of arrays apart.
+    // Every array has text elements, because `unnest` would flatten an array of arrays.
     const values = columns.map(([name, type]) => `${name}::${type}`).join(', ');
     const key = columns.filter(([, , , onConflict]) => onConflict === undefined).map(([name]) => name);
     const updates = columns.flatMap(([, , , onConflict]) => onConflict ?? []);
@@ -44,8 +44,10 @@ class SumTable<Row> {
   }
 }
 
-/** Pairs are appended, and added up when there are so many numbers: adding up takes 80 µs a row, which for a hundred keys is as long as the
- *  COPY of their batch. Readers add up anyway. */
+/**
+ * Pairs are appended, and merged only at this many numbers, because merging takes 80 µs a row, which for a hundred keys is as long as
+ * the COPY of their batch. Readers merge anyway.
+ */
 const LATENCIES_ADDED_UP_AT = 512;
 const ADD_LATENCIES = `latencies = CASE WHEN cardinality(t.latencies) < ${LATENCIES_ADDED_UP_AT} THEN t.latencies || excluded.latencies
   ELSE add_latencies(t.latencies, excluded.latencies) END`;
@@ -93,7 +95,7 @@ const DAY_USAGE = new SumTable<UsageSum>('day_usage', [
   ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
 ]);
 
-/** Adds traces that were inserted to every sum, those of the fewest rows last: all writers wait for these, from here to the commit. */
+/** Adds inserted traces to every sum. The sums with the fewest rows come last, because all writers wait for these until the commit. */
 export async function addSums(queryable: Queryable, records: readonly TraceRecord[]): Promise<void> {
   const keyHours = TraceSums.ofTraces(records);
   const modelHours = keyHours.byModel();

@@ -52,7 +52,7 @@ test.each([
   expect(isByTokens).toBe(false);
 });
 
-test('other filters count among few of them', async () => {
+test('with other filters few of them are counted', async () => {
   expect((await read({ min_tokens: MANY + 2 * FEW - 9, model: 'none' })).pages).toEqual([[]]);
   const { pages, isByTokens } = await read({ min_tokens: MANY + 2 * FEW - 9, to: THREE_DAYS_AGO + 2 * FEW - 14 });
   expect(pages).toEqual([[4, 5, 6, 7, 8, 9].map((less) => MANY + 2 * FEW - less)]);

@@ -2,8 +2,10 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { plain } from './storable-record.ts';
 
-/** The tenant of rows of `trace_sums_by_model_*` that hold the sums of all tenants. No organisation or workspace can have this id (`idText`
- *  of gateway-keys), while '' belongs to requests that were rejected before their key was known. */
+/**
+ * The tenant of rows in `trace_sums_by_model_*` with the sums of all tenants. No organisation or workspace can have this id (`idText` of
+ * gateway-keys), while '' is used for requests rejected before their key was known.
+ */
 export const ALL_TENANTS: Tenant = { org_id: '*', workspace_id: '*' };
 
 /** From one `created_at` on and before another, in milliseconds; both may be infinite. */
@@ -22,7 +24,7 @@ export class Conditions {
     this.#sql = [...sql];
   }
 
-  /** Conditions of another SELECT of the same statement, whose values come after those so far. */
+  /** Conditions of another SELECT in the same statement, whose values follow the previous ones. */
   nested(): Conditions {
     return new Conditions(this.values);
   }

@@ -5,7 +5,7 @@ import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { openWatchedStore, type WatchedStore } from './testing/watched-store.ts';
 
 const DAYS = 20;
-/** On these days, counted back, are traces of another provider. */
+/** Days, counted back, with traces of another provider. */
 const RARE_DAYS = [3, 4, 17];
 
 let watched: WatchedStore;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => watched[Symbol.asyncDispose]());
 
-/** How many traces a list has, and how many ranges of days it read for them. */
+/** The number of traces of a list, and of day ranges read for it. */
 async function read(query: Omit<TraceQuery, 'limit'>): Promise<[found: number, reads: number]> {
   const { store, statements } = watched;
   statements.length = 0;
@@ -29,20 +29,20 @@ async function read(query: Omit<TraceQuery, 'limit'>): Promise<[found: number, r
   return [items.length, statements.filter((text) => /^SELECT "id".* FROM (traces WHERE|\(SELECT \*)/.test(text)).length];
 }
 
-test('filters that exclude each other read no more than the last day', async () => {
+test('contradictory filters read only the last day', async () => {
   expect(await read({ provider: 'anthropic', model: 'gpt-4o' })).toEqual([0, 1]);
   expect(await read({ provider: 'unknown' })).toEqual([0, 1]);
   expect(await read({ min_tokens: 9_001 })).toEqual([0, 0]);
   expect(await read({ max_tokens: 2 })).toEqual([0, 0]);
 });
 
-test('a list of what few days have reads those days, and the last one unless its tokens show that it has none', async () => {
+test('a list of traces on few days reads those days, and the last one unless its tokens exclude it', async () => {
   expect(await read({ provider: 'anthropic' })).toEqual([RARE_DAYS.length, 3]);
   expect(await read({ min_tokens: 9_000 })).toEqual([RARE_DAYS.length, 2]);
   expect(await read({ min_tokens: 9_000, max_tokens: 9_000 })).toEqual([RARE_DAYS.length, 2]);
 });
 
-test('a list of what all days have reads ever more of them', async () => {
+test('a list of traces on all days reads increasingly more days', async () => {
   expect(await read({ provider: 'openai' })).toEqual([DAYS, 4]);
   expect((await read({}))[1]).toBe(4);
 });

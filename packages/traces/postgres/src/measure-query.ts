@@ -13,7 +13,7 @@ import { ALL_TENANTS, Conditions } from './conditions.ts';
 type Sums = Readonly<Record<string, string>>;
 type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
 
-/** The sums of `trace_sums_*`, and the same of one trace. */
+/** The sums of `trace_sums_*`, and the same for a single trace. */
 const SUMS: Readonly<Record<MeasurePart, Sums>> = {
   tokens: { input_tokens: 'input_tokens', output_tokens: 'output_tokens', total_tokens: 'total_tokens' },
   cost: { cost_usd: 'estimated_cost_usd' },
@@ -36,7 +36,7 @@ const GROUP_COLUMNS = {
   api_key_hash: 'api_key_hash',
 } as const;
 
-/** Traces that are read for a part of an hour: their hour, and the `created_at` of what started in it. */
+/** Traces read for a part of an hour: their hour, and the `created_at` range of traces that started in it. */
 export interface PartHour {
   readonly hour: number;
   readonly first: number;
@@ -50,13 +50,16 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The hours of which a range has a part only. */
+/** The hours that a range covers only partially. */
 export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
   return splitRange(from, to, bucket).parts.map((part) => bucketStartOf(part.from, 'hour'));
 }
 
-/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. A row is a bucket, and its columns
- *  are arrays with an element for each group: a month by model and hour is 720 rows instead of 30,000. Buckets and groups are in order. */
+/**
+ * One statement, and so one snapshot, for whole days, whole hours and the parts of hours at the edges of the range. A row is a bucket,
+ * and its columns are arrays with one element per group: a month by model and hour is 720 rows instead of 30,000. Buckets and groups are
+ * in order.
+ */
 export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
   const values = new Conditions();
@@ -67,7 +70,7 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
       const hour = partHours.find((one) => one.hour === bucketStartOf(part.from, 'hour'));
       if (hour === undefined) return [];
       if (!hour.isGone) return [tracesIn(query, part, hour, values.nested())];
-      // An hour whose traces were removed counts whole when it begins in the range.
+      // An hour whose traces were removed counts completely if it begins in the range.
       return hour.hour < part.from ? [] : [sumsIn(query, 'hour', { from: hour.hour, before: part.before }, values.nested())];
     }),
   ];
@@ -92,7 +95,7 @@ function bucketsOf(query: MeasureQuery, sources: readonly string[]): string {
     ) AS sums GROUP BY bucket ORDER BY bucket`;
 }
 
-/** A number of JSON would lose digits of money. */
+/** A JSON number would lose digits of money. */
 function elementOf(name: string): string {
   if (name === 'last_active_at') return 'floor(extract(epoch FROM last_active_at) * 1000)';
   return name === 'cost_usd' ? 'cost_usd::text' : name;

@@ -2,7 +2,7 @@ import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine
 import { needsPercentiles, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { usdPartsIn, type UsdParts } from '@vitrine/traces/usd';
 
-/** A bucket as `measureStatement` selects it: element n of each array is of group n. Columns that the query does not need are not there. */
+/** A bucket as `measureStatement` selects it: element n of each array is of group n. Columns that the query does not need are missing. */
 export interface MeasureRow {
   /** Milliseconds since the epoch; 0 without a bucket in the query. */
   readonly bucket: number;
@@ -20,9 +20,9 @@ export interface MeasureRow {
   readonly latency_ms_min?: readonly number[];
   readonly latency_ms_max?: readonly number[];
   readonly last_active_at?: readonly number[];
-  /** Pairs of latency bucket and count, as numbers with commas between them. */
+  /** Pairs of latency bucket and count, as comma-separated numbers. */
   readonly latencies?: readonly (string | null)[];
-  /** Latencies of single traces, written the same way. */
+  /** Latencies of single traces, in the same format. */
   readonly latency?: readonly (string | null)[];
 }
 
@@ -34,7 +34,7 @@ export function* measuresIn(query: MeasureQuery, row: MeasureRow): Generator<Mea
     const cost = row.cost_usd?.[at];
     const [latencyMsMin, latencyMsMax] = [row.latency_ms_min?.[at] ?? 0, row.latency_ms_max?.[at] ?? 0];
     const counts = needsPercentiles(query) ? latencyCounts(row, at) : [];
-    // A percentile is the middle of its bucket, which may lie beyond the latencies that were measured.
+    // A percentile is the middle of its bucket, which may be beyond the measured latencies.
     const percentile = (share: number) => Math.min(Math.max(percentileOf(counts, share), latencyMsMin), latencyMsMax);
     yield {
       bucketStart: row.bucket,

@@ -30,7 +30,7 @@ const finished = (id: string, of: Partial<TraceRecord> = {}) =>
   plainTrace(DAY, { scope: ONE, background: backgroundReference('finished', id), ...of });
 const BAD = { model: null! };
 
-/** The writer of a gateway. `poll`: tokens and key of the record that a poll leaves; undefined when it is lost. */
+/** The writer of a gateway. `poll`: tokens and key of the record of a poll; undefined when it is lost. */
 function gateway() {
   const writer = new PostgresTraceWriter(pool);
   return {
@@ -56,7 +56,7 @@ test('its usage counts once, on its key, whichever gateway sees it', async () =>
   expect(await one.poll('resp_1')).toEqual([0, 'gk_1']);
 });
 
-test('what a lost record created or counted is as it was', async () => {
+test('a lost record creates and counts nothing', async () => {
   const { write, poll } = gateway();
   await write(created('resp_1'));
   expect(await poll('resp_1', BAD)).toBeUndefined();
@@ -65,7 +65,7 @@ test('what a lost record created or counted is as it was', async () => {
   expect(await poll('resp_1')).toEqual([3, 'gk_1']);
 });
 
-test('one that is created and seen in one batch counts once, beside a record that is lost', async () => {
+test('one created and seen in one batch counts once, next to a lost record', async () => {
   const { write } = gateway();
   expect(await write(created('resp_1'), plainTrace(DAY, BAD), finished('resp_1'), finished('resp_1'))).toMatchObject([
     'written',
@@ -75,7 +75,7 @@ test('one that is created and seen in one batch counts once, beside a record tha
   ]);
 });
 
-test('of ids a hash is stored, which goes with the traces of its time', async () => {
+test('ids are stored as hashes, which are removed with the traces of their time', async () => {
   await gateway().write(created('sk-proj-canary0123456789'));
   const rows = () => pool.query<{ response: Buffer }>('SELECT * FROM background_responses');
   const [row] = await rows();

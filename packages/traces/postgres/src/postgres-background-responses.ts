@@ -3,11 +3,13 @@ import { settledRecord, type BackgroundCreator } from '@vitrine/traces/backgroun
 import type { ExchangeScope, Tenant } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
-/** A record that created a response in the background, or read one back that is finished. */
+/** A record that created a background response, or read back a finished one. */
 type BackgroundRecord = TraceRecord & { readonly background: NonNullable<TraceRecord['background']> };
 
-/** The records as they are stored: those that read back finished responses are settled. Stores the new responses, and claims the usage of
- *  those that are finished. In the transaction of the records, so that both are kept or lost. Rows are locked in the order of their keys. */
+/**
+ * The stored form of the records: those that read back finished responses are settled. Stores the new responses and claims the usage of
+ * the finished ones in the transaction of the records, so that both are committed or neither. Rows are locked in key order.
+ */
 export async function settleBackground(queryable: Queryable, records: readonly TraceRecord[]): Promise<readonly TraceRecord[]> {
   const found = records.filter(isBackground).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
   if (found.length === 0) return records;
@@ -75,7 +77,7 @@ function nameOf({ org_id: org, workspace_id: workspace }: Tenant, response: stri
   return `${org}\0${workspace}\0${response}`;
 }
 
-/** As Postgres reads bytes. */
+/** The bytea format of Postgres. */
 function responseBytes({ background }: BackgroundRecord): string {
   return `\\x${background.response}`;
 }

@@ -9,7 +9,7 @@ import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 import { CountedFailures } from './testing/counted-failures.ts';
 
-/** Statements of the store that read, outside of transactions that only read; all others are those of retention. */
+/** Reading statements of the store outside read-only transactions. All others belong to retention. */
 const READ = /^\s*(?:WITH|SELECT (?!make_|drop_)|SET LOCAL cursor|DECLARE|FETCH)/;
 
 /** With partitions for the days of the tests, or without, when all rows are in the default partition. */

@@ -16,15 +16,15 @@ import { readAncestors, readCheckpoints, readPage, readTrace } from './read-trac
 import { probeWrites } from './probe-writes.ts';
 import { removeTraces, TRACE_RETENTION } from './remove-traces.ts';
 
-/** Quota totals have connections of their own: requests are rejected when they are late, so they do not wait behind lists. */
+/** Quota totals have separate connections, so that they do not wait behind lists, because requests are rejected when totals are late. */
 const QUOTA_CONNECTIONS = 2;
 
-/** What a writer's thread needs to connect; the DSN is a plain text, because it crosses as a structured clone. */
+/** Connection options of a writer's thread. The DSN is a plain string, because it is passed as a structured clone. */
 export interface PostgresWriterOptions extends Omit<PostgresPoolOptions, 'dsn' | 'beforeStatement'> {
   readonly dsn: string;
 }
 
-/** The writer of the store in the database of `options`, to be opened on the thread that derives records. */
+/** The writer of the store in the database of `options`, opened on the derivation thread. */
 export function postgresWriter({ dsn, ...options }: Omit<PostgresPoolOptions, 'beforeStatement'>): WriterSource {
   const writer: PostgresWriterOptions = { ...options, dsn: dsn.reveal() };
   return { module: new URL('./postgres-writer-module.ts', import.meta.url).href, options: writer };
@@ -50,7 +50,7 @@ export class PostgresTraceStore implements OwnedTraceStore {
     this.#quotas = quotas;
   }
 
-  /** Of its two pools, by what they are for. */
+  /** Figures of its two pools, by purpose. */
   get poolFigures(): Readonly<Record<'traces' | 'quotas', PoolFigures>> {
     return { traces: this.#pool.figures(), quotas: this.#quotas.figures() };
   }
@@ -90,12 +90,12 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return available(advanceRetention(this.#pool, this.#retention, TRACE_RETENTION));
   }
 
-  /** Also makes the partitions of the days ahead, so that one maintenance loop does for both. */
+  /** Also creates the partitions of the days ahead, so that one maintenance loop is enough. */
   removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<Removed[]> {
     return available(removeTraces(this.#pool, createdBeforeMs, rollupsBeforeMs));
   }
 
-  /** Writes a trace and takes it back. */
+  /** Writes a trace and rolls it back. */
   probe(): Promise<void> {
     return probeWrites(this.#pool);
   }
@@ -104,7 +104,7 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return { driver: this.driver, traceCount: this.#traceCount, sizeBytes: undefined };
   }
 
-  /** `traceCount` is what writers have counted of the days that were not removed. */
+  /** `traceCount` is the count kept by writers for days that were not removed. */
   async summary(): Promise<StoreSummary> {
     const rows = await available(
       this.#pool.query<{ traces: number }>(

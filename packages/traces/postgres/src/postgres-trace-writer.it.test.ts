@@ -27,7 +27,7 @@ const as = (role: string) => {
   return new Secret(url.href);
 };
 
-test('of writers that write the same records at once each record is written by one, and all sums are those of the traces', async () => {
+test('concurrent writers write each record once, and all sums match the traces', async () => {
   const records = Array.from({ length: 60 }, (_, at) =>
     plainTrace(DAY + at, { scope: at % 2 === 0 ? ONE : TWO, model: `m${at % 7}` }),
   );
@@ -57,7 +57,7 @@ test('of writers that write the same records at once each record is written by o
   expect(sum(await store.quotaTotals('2026-01-05'))).toBe(60);
 });
 
-test('U+0000, which Postgres cannot hold, loses nothing of a body and no trace', async () => {
+test('U+0000, which Postgres cannot store, loses no part of a body and no trace', async () => {
   const record = plainTrace(DAY, {
     model: 'a\0b',
     request_body: 'Grüße\0',
@@ -72,7 +72,7 @@ test('U+0000, which Postgres cannot hold, loses nothing of a body and no trace',
   expect(Buffer.from(found?.request_body ?? '', 'base64').toString()).toBe('Grüße\0');
 });
 
-test('batches that COPY does not write are counted by what was tried next', async () => {
+test('batches that COPY does not write are counted by fallback', async () => {
   const writer = openWriter();
   const record = plainTrace(DAY);
   await writer.write([record]);
@@ -84,8 +84,8 @@ test('batches that COPY does not write are counted by what was tried next', asyn
   expect(writer.fallbacks).toEqual({ insert: 2, records: 1 });
 });
 
-describe('a store that is not there', () => {
-  test('costs a batch a bounded number of tries, and not one for each record', async () => {
+describe('an unreachable store', () => {
+  test('takes a bounded number of tries per batch, not one per record', async () => {
     let statements = 0;
     const pool = openPool();
     const writer = openWriter({ lockTimeoutMs: 20, beforeStatement: () => (statements += 1) });
@@ -114,7 +114,7 @@ describe('a store that is not there', () => {
 });
 
 describe('partitions', () => {
-  test('a trace of today is in the partition of today, and the days ahead are made and dropped by retention', async () => {
+  test('a trace of today is in the partition of today, and retention creates the days ahead and drops old ones', async () => {
     const [store, pool] = [openStore(), openPool()];
     const now = Date.now();
     expect(await readPartitionsAhead(pool)).toBe(0);
@@ -138,7 +138,7 @@ describe('partitions', () => {
     expect((await store.summary()).traceCount).toBe(2);
   });
 
-  test('an hour whose traces were removed counts whole when it begins in the range, and not at all otherwise', async () => {
+  test('an hour whose traces were removed counts completely if it begins in the range, and otherwise not at all', async () => {
     const store = openStore();
     await openWriter().write([plainTrace(DAY + 5_000), plainTrace(DAY + 10_000), plainTrace(DAY + 86_400_000)]);
     const requests = async (from: number, to: number) => sum(await store.measure({ from, to }));

@@ -11,20 +11,22 @@ import { settleBackground } from './postgres-background-responses.ts';
 import { storableRecord } from './storable-record.ts';
 import { TRACE_BODIES, TRACES } from './trace-columns.ts';
 
-/** Tries of a transaction that met another one: a deadlock, or a lock that was not given in time. */
+/** Maximum tries of a transaction after a conflict: a deadlock or a lock timeout. */
 const CONTENTION_TRIES = 3;
 const CONTENTION_BACKOFF = { firstMs: 20, maxMs: 200 };
-/** Classes of errors that a record by itself would meet too, after as long a wait. */
+/** Classes of errors that a single record would get too, after the same wait. */
 const STORE_IS_AWAY: readonly string[] = ['contention', 'connection', 'timeout'];
 
-/** Batches that COPY did not write: how many one INSERT was tried for, and how many had a transaction for each record. */
+/** Batches that COPY did not write: those tried with one INSERT, and those with a transaction per record. */
 export interface WriteFallbacks {
   readonly insert: number;
   readonly records: number;
 }
 
-/** Writes records with their sums to the tables that any number of writers share. A batch is one transaction: COPY, or where that fails, such as
- *  for records that come again, an INSERT that leaves out what is there; where that fails too, a transaction for each record. */
+/**
+ * Writes records with their sums to the tables that any number of writers share. A batch is one transaction: COPY; if that fails, such
+ * as for repeated records, an INSERT that skips existing rows; if that fails too, a transaction per record.
+ */
 export class PostgresTraceWriter implements RecordWriter {
   readonly #pool: PostgresPool;
   readonly #fallbacks = { insert: 0, records: 0 };
@@ -58,7 +60,7 @@ export class PostgresTraceWriter implements RecordWriter {
     } catch (error) {
       if (classifyPostgresError(error) === 'contention') throw error;
       this.#fallbacks.insert += 1;
-      // Also when the connection was lost: the rows may be there, if it was lost after the COMMIT.
+      // Also when the connection was lost, because the rows exist if it was lost after the COMMIT.
       return this.#insert(insertNewRows, records);
     }
   }
@@ -77,7 +79,7 @@ export class PostgresTraceWriter implements RecordWriter {
     return results;
   }
 
-  /** One transaction, tried again when it meets another one. */
+  /** One transaction, retried after a conflict with another. */
   #insert(insert: Insert, records: readonly TraceRecord[]): Promise<RecordResult[]> {
     return againAfterContention(() =>
       this.#pool.transaction(async (transaction) => {
@@ -94,7 +96,7 @@ export class PostgresTraceWriter implements RecordWriter {
   }
 }
 
-/** Inserts rows, and returns of each whether it was new. */
+/** Inserts rows, and returns for each whether it was new. */
 type Insert = (transaction: Transaction, records: readonly TraceRecord[]) => Promise<boolean[]>;
 
 export async function copyRows(transaction: Transaction, records: readonly TraceRecord[]): Promise<boolean[]> {
@@ -123,7 +125,7 @@ async function againAfterContention<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The stack is for errors that are bugs of ours. */
+/** The stack is only for internal bugs. */
 function classified(error: unknown): ClassifiedError {
   const error_class = classifyPostgresError(error);
   const { stack, ...fields } = writeErrorOf(error);

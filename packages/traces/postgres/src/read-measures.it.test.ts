@@ -6,7 +6,7 @@ import { openPostgresTraceStore } from './postgres-trace-store.ts';
 
 const QUERY = { groupBy: 'model', parts: ['tokens'] } as const;
 
-test('a result may have so many groups, in one bucket or several, and no more', async () => {
+test('a result is limited in the number of groups, in one bucket or several', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   await using store = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' });

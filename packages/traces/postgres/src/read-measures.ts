@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
 import { measuresIn, type MeasureRow } from './measure-rows.ts';
 
-/** Buckets that are read at once. */
+/** Buckets read at once. */
 const PAGE_ROWS = 100;
-/** Measures that are made within one turn of the event loop. */
+/** Measures created within one turn of the event loop. */
 const MEASURES_PER_TURN = 1_000;
 
 /** Faults: `too_many_groups`. */
@@ -42,7 +42,7 @@ function hasManyBuckets({ bucket, groupBy }: MeasureQuery): boolean {
   return bucket === 'hour' && groupBy !== undefined;
 }
 
-/** Before the statement that needs them: as values they select partitions when it is planned. */
+/** Read before the statement that needs them, because as values they select partitions at planning time. */
 async function readPartHours(pool: PostgresPool, hours: readonly number[]): Promise<PartHour[]> {
   if (hours.length === 0) return [];
   return await pool.query<PartHour>(

@@ -20,8 +20,10 @@ import {
   type SummaryRow,
 } from './trace-rows.ts';
 
-/** A list reads the last day, and older ones, at most so many at once, only while its page is not full: rows of all partitions in one order
- *  need the first match of each, which a filter without an index finds by reading it whole. */
+/**
+ * A list reads the last day, and older days, at most this many at once, only while its page is not full. Ordered rows of all partitions
+ * need the first match of each, which a filter without an index finds only by a full scan.
+ */
 const OLDER_DAYS = [3, 12];
 
 export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<TracePage> {
@@ -37,8 +39,10 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   return pageOf(rows.map(summaryIn), limit);
 }
 
-/** The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as writers have kept it for each hour; undefined without
- *  traces. A trace is made when its exchange ends, which may be hours after it started. */
+/**
+ * The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as stored by writers for each hour; undefined without
+ * traces. A trace is created when its exchange ends, which may be hours after it started.
+ */
 async function createdRangeOf(
   pool: PostgresPool,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
@@ -54,7 +58,7 @@ async function createdRangeOf(
   return row === undefined || row.first === null || row.last === null ? undefined : { from: row.first, before: row.last + 1 };
 }
 
-/** In the order of ids, or by tokens where that reads less. */
+/** In the order of ids, or by tokens if that reads less. */
 async function readWindow(pool: PostgresPool, query: TraceQuery, window: CreatedRange, limit: number): Promise<SummaryRow[]> {
   const read = (sourceOf: (conditions: Conditions) => string = () => 'traces') => {
     const conditions = conditionsOf(query).addCreated(window);
@@ -70,7 +74,7 @@ async function readWindow(pool: PostgresPool, query: TraceQuery, window: Created
   return await (some > SOME ? read() : read((conditions) => byTokens(query, window, conditions)));
 }
 
-/** The ids of a conversation have indexes of their own: one statement reads all partitions. */
+/** The ids of a conversation have indexes, so one statement reads all partitions. */
 export async function readCheckpoints(pool: PostgresPool, query: CheckpointQuery): Promise<Checkpoint[]> {
   return (await readRows<CheckpointRow>(pool, CHECKPOINT_COLUMNS, conditionsOf(query), query.limit)).map(checkpointIn);
 }
@@ -85,7 +89,7 @@ export async function readTrace(pool: PostgresPool, id: string, tenant?: Tenant)
   return row && detailIn(row);
 }
 
-/** One lookup by primary key for each trace, within the server. */
+/** One primary key lookup per trace, within the server. */
 export async function readAncestors(pool: PostgresPool, { id, tenant, limit }: AncestorQuery): Promise<Checkpoint[]> {
   if (!TRACE_ID.test(id)) return [];
   const first = ofTenant(ofId(id), tenant);
@@ -105,7 +109,7 @@ export async function readAncestors(pool: PostgresPool, { id, tenant, limit }: A
   return rows.map(checkpointIn);
 }
 
-/** Clients may claim any parent; only one that looks like an id can be there. */
+/** Clients may claim any parent. Only one in the form of an id can exist. */
 const PARENT = `CASE WHEN line.parent_checkpoint_id ~ '^[0-9a-f]{32}$' THEN line.parent_checkpoint_id END`;
 const PARENT_ID = `(${PARENT})::uuid`;
 /** The time in an id selects the partition. */

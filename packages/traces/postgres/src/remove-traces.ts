@@ -2,12 +2,12 @@ import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 
-/** Partitions that are there before their day begins. */
+/** Number of partitions created ahead of their day. */
 const DAYS_AHEAD = 3;
-/** Rows of one statement, so that none holds its locks for long. */
+/** Rows per statement, so that none keeps its locks for long. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Tables of sums, and the column by which they grow old. */
+/** Tables of sums, and the column of their age. */
 const OLD_ROWS = [
   ['trace_sums_by_key_hour', 'bucket_start'],
   ['trace_sums_by_key_day', 'bucket_start'],
@@ -22,8 +22,11 @@ export const TRACE_RETENTION: RetentionLoop = {
   newest: `SELECT max(day)::timestamp AT TIME ZONE 'UTC' AS newest FROM day_usage`,
 };
 
-/** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and rows as old that no day had held; returns both. When
- *  there were none, sums of days before that of `rollupsBeforeMs` go, and are returned, and the partitions of the days ahead are made. */
+/**
+ * Drops some of the partitions whose traces were all created before `createdBeforeMs`, and equally old rows of the default partition,
+ * and returns both. If there were none, removes and returns sums of days before that of `rollupsBeforeMs`, and creates the partitions of
+ * the days ahead.
+ */
 export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<Removed[]> {
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {

@@ -3,19 +3,21 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 const NUL = '\0';
 const BODIES = ['request_body', 'response_body'] as const;
 
-/** A record as Postgres can hold it: its texts cannot hold U+0000. A body that has one becomes base64 of its UTF-8, and its metadata say so,
- *  as for bodies that are no text; elsewhere U+FFFD stands for it. Nearly all records have none and are returned as they are. */
+/**
+ * A record that Postgres can store, whose texts cannot contain U+0000. A body with U+0000 becomes base64 of its UTF-8, marked in the
+ * metadata like bodies that are not text. Elsewhere U+FFFD replaces it. Nearly all records have none and are returned unchanged.
+ */
 export function storableRecord(record: TraceRecord): TraceRecord {
   return hasNul(record) || hasNul(record.scope) || hasNul(record.lineage) ? withoutNul(record) : record;
 }
 
-/** A text as columns hold it; other values as they are. Filters take it too, so that they find what was stored. */
+/** A text that columns can store; other values are unchanged. Filters use it too, so that they find stored values. */
 export function plain(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value;
 }
 
 function hasNul(fields: object): boolean {
-  // Not of `Object.values`, whose array took a microsecond a record.
+  // Avoids `Object.values`, whose array took a microsecond per record.
   for (const name in fields) {
     const value = (fields as Readonly<Record<string, unknown>>)[name];
     if (typeof value === 'string' && value.includes(NUL)) return true;

@@ -5,10 +5,10 @@ import { picoIn, thousandsIn, usdText } from '@vitrine/traces/usd';
 /** The type of a column, and its value as text. */
 type Column = readonly [type: string, value: (record: TraceRecord) => string | null];
 type Columns<Name extends string> = Readonly<Record<Name, Column>>;
-/** A row, or what it is made of. */
+/** A row, or its source. */
 export type TextRow = readonly (string | null)[];
 
-/** Every field of a record: one that is missing here does not compile. */
+/** Every field of a record. A missing one does not compile. */
 export const TRACE_COLUMNS: Columns<TraceField> = {
   id: ['uuid', ({ id }) => Buffer.from(id).toString('hex')],
   // The time in the id, by which readers find the partition.
@@ -34,7 +34,7 @@ export const TRACE_COLUMNS: Columns<TraceField> = {
   estimated_cost_usd: ['numeric', ({ estimated_cost_usd: usd }) => costText(usd)],
   cost_status: ['text', ({ cost_status: status }) => status],
   trace_group_id: ['text', ({ lineage }) => lineage.trace_group_id ?? null],
-  // Says something of a group only.
+  // Only meaningful with a group.
   group_fallback: [
     'boolean',
     ({ lineage: { trace_group_id: group, group_fallback: isFallback } }) =>
@@ -58,9 +58,9 @@ export const BODY_COLUMNS: Columns<BodyField | 'id' | 'created_at'> = {
 
 /** The statements that write rows to a table. */
 class RowTable {
-  /** For rows as `copyText` makes them. */
+  /** For rows from `copyText`. */
   readonly copy: string;
-  /** For the arrays that `columnsOf` makes; returns the ids of rows that were not there. */
+  /** For the arrays from `columnsOf`; returns the ids of new rows. */
   readonly insertNew: string;
   readonly #columns: readonly Column[];
 
@@ -111,7 +111,7 @@ function costText(usd: number): string {
   return usdText(thousands, picoIn(usd, thousands));
 }
 
-/** Null for what a number may not be: the column refuses it. */
+/** Null for an invalid number, which the column refuses. */
 function numberText(value: number | null | undefined): string | null {
   return value === undefined || value === null ? null : String(value);
 }

@@ -29,7 +29,7 @@ const NOW = Date.now();
 const today = Math.floor(NOW / DAY_MS) * DAY_MS;
 const textOf = (ms: number) => new Date(ms).toISOString();
 
-/** A trace of noon, so many days ago, with the partition of its day. */
+/** A trace at noon, this many days ago, with the partition of its day. */
 async function addTraces(...daysAgo: number[]): Promise<void> {
   const parents = "unnest(ARRAY['traces', 'trace_bodies']) AS parent, unnest($1::date[]) AS day";
   const days = daysAgo.map((days) => textOf(today - days * DAY_MS).slice(0, 10));
@@ -49,7 +49,7 @@ const setLastRun = (at: number) =>
     new Date(at),
   ]);
 
-/** Lets the maintenance loop of a process run `passes` times; resolves with what it logged. */
+/** Runs the maintenance loop of a process `passes` times. Resolves with its log. */
 async function runLoop(passes = 2): Promise<readonly { readonly message: string; readonly fields: object }[]> {
   const lines: { message: string; fields: object }[] = [];
   const log = (fields: object, message: string) => void lines.push({ message, fields });
@@ -70,7 +70,7 @@ async function runLoop(passes = 2): Promise<readonly { readonly message: string;
   return lines;
 }
 
-test('a process whose clock is 40 days ahead removes nothing that is younger by the clock of the database', async () => {
+test('a process whose clock is 40 days ahead removes nothing that is too young by the clock of the database', async () => {
   await addTraces(0, 10, 29);
   Date.now = () => NOW + 40 * DAY_MS;
   const lines = await runLoop();
@@ -78,7 +78,7 @@ test('a process whose clock is 40 days ahead removes nothing that is younger by 
   expect(lines).toEqual([]);
 });
 
-test('the daily run removes what is older, and logs what it was, from when to when', async () => {
+test('the daily run removes older traces, and logs their number and range', async () => {
   await addTraces(0, 29, 31, 40);
   await setLastRun(NOW - 60_000);
   await pool.execute(
@@ -99,7 +99,7 @@ test('the daily run removes what is older, and logs what it was, from when to wh
   ]);
 });
 
-// What is 40 days old for a clock that has jumped by 40 days was made just now.
+// A trace that looks 40 days old to a clock that jumped by 40 days was just created.
 test('a database whose clock jumps 40 days ahead loses two days of traces, and the log says so', async () => {
   await addTraces(40, 45, 66, 69);
   await setLastRun(NOW - 40 * DAY_MS);
@@ -107,13 +107,13 @@ test('a database whose clock jumps 40 days ahead loses two days of traces, and t
   expect(await daysKept()).toEqual([40, 45, 66]);
   expect(lines.map(({ message }) => message)).toEqual(['retention held back', 'old data removed']);
   expect(lines[0]?.fields).toMatchObject({ next_step: expect.stringContaining('#retention-that-is-held-back') });
-  // A process that starts meanwhile takes no more within the hour.
+  // A process that starts in the meantime removes no more within the hour.
   await using second = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' });
   const { at, ranAt } = await second.advanceRetention();
   expect((ranAt - at) / DAY_MS).toBeGreaterThan(37.9);
 });
 
-test('a database that kept no run, such as one of an earlier version, is held back from its newest trace on', async () => {
+test('a database without a stored run, such as one of an earlier version, starts at its newest trace', async () => {
   await addTraces(40, 45, 66, 75);
   await runLoop();
   expect(await daysKept()).toEqual([40, 45, 66]);

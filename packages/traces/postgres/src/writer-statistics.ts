@@ -1,6 +1,6 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 
-/** Rows of writers that have ended are kept for so long. */
+/** How long rows of ended writers are kept. */
 const KEPT_DAYS = 7;
 
 const UPSERT = `INSERT INTO writer_statistics
@@ -18,7 +18,7 @@ interface LastDrop {
   readonly kind: string;
 }
 
-/** What one writer process has done since its start. */
+/** Counts of one writer process since its start. */
 interface WriterStatistics {
   /** A name that no other process has. */
   readonly writer: string;
@@ -29,7 +29,7 @@ interface WriterStatistics {
   readonly lastDrop: LastDrop | undefined;
 }
 
-/** What all writers have dropped in the last days. */
+/** Traces dropped by all writers in the last days. */
 export interface WriterDrops {
   /** By operation and error class. */
   readonly counts: Readonly<Record<string, number>>;

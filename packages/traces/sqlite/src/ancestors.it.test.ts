@@ -18,7 +18,7 @@ const T0 = Date.UTC(2026, 0, 5);
 const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 const TENANTS = ['one', 'two'].map((org_id) => ({ org_id, workspace_id: 'w' }));
 
-/** A store whose reader can be asked as the gateway asks it. */
+/** A store whose reader is called like in the gateway. */
 function open(path: string) {
   const writer = new SqliteTraceWriter(path);
   const reader = new SqliteTraceReader(path);
@@ -36,13 +36,13 @@ function open(path: string) {
   };
 }
 
-/** Of each trace: whose it is, and which other one it says is its parent; -1 says nothing, and too high a number makes one up. */
+/** For each trace: its tenant, and the index of its claimed parent; -1 for none, and an index out of range for a missing one. */
 const forest = fc.array(fc.record({ tenant: fc.nat(1), parent: fc.integer({ min: -1, max: 14 }) }), {
   minLength: 1,
   maxLength: 12,
 });
 
-test('ancestors equal a plain walk, also where parents go round, lead to another tenant, or nowhere', () => {
+test('ancestors equal a plain walk, also with cycles, foreign tenants and missing parents', () => {
   fc.assert(
     fc.property(
       forest,
@@ -79,7 +79,7 @@ test('ancestors equal a plain walk, also where parents go round, lead to another
   );
 });
 
-test('a replay ends, and holds each checkpoint once, whatever clients claim', async () => {
+test('a replay ends and contains each checkpoint once, for any claims of clients', async () => {
   const claim = fc.record({
     parent: fc.integer({ min: -1, max: 12 }),
     group: fc.constantFrom(undefined, undefined, 'g', 'h'),
@@ -115,7 +115,7 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
         const ids = whole.checkpoints.map((one) => one.id);
         expect(new Set(ids).size).toBe(ids.length);
         expect([ids.at(-1), whole.truncated]).toEqual([source.id, false]);
-        // Each is after its parent, unless parents go round.
+        // Each is after its parent, unless there is a cycle.
         const isLine = claims.every(({ parent }, i) => parent < i || parent >= claims.length);
         for (const one of isLine ? whole.checkpoints : []) {
           const parent = ids.indexOf(one.lineage.parent_checkpoint_id ?? '');
@@ -124,7 +124,7 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
         const cut = (await readReplay(file.store, { ...asked, limit }))!;
         expect(cut.checkpoints.length).toBeLessThanOrEqual(limit);
         expect(cut.checkpoints.at(-1)?.id).toBe(source.id);
-        // Where parents go round, what stands before the target depends on how much of the run was read.
+        // In a cycle, the checkpoints before the target depend on how much of the run was read.
         if (isLine && ids.length > limit) expect(cut.truncated).toBe(true);
       }
     }),

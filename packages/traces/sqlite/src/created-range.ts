@@ -9,8 +9,10 @@ export interface CreatedRange {
   readonly last: number;
 }
 
-/** When traces that started in a range, both ends inclusive, were finished: the part of `traces`, which is in that order, that holds them.
- *  Undefined when none started in the hours of the range. */
+/**
+ * The end times of traces that started in a range, both ends inclusive: the part of `traces`, which is ordered by end time, that
+ * contains them. Undefined when none started in the hours of the range.
+ */
 export function createdRange(
   database: DatabaseSync,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
@@ -29,7 +31,7 @@ export function createdRange(
   return { first: Math.min(...found.map(({ first }) => first)), last: Math.max(...found.map(({ last }) => last)) };
 }
 
-/** The ends of a span as SQLite takes them: they may be infinite. */
+/** The ends of a span for SQLite. They may be infinite. */
 export function boundsOf({ from, before }: Span): [from: number, before: number] {
   return [bounded(from), bounded(before)];
 }

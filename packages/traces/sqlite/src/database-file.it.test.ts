@@ -12,7 +12,7 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 import { openPlainStore } from './testing/open-plain-store.ts';
 import { TRACE_FILE } from './trace-tables.ts';
 
-/** Every file of a folder with what is in it. */
+/** Every file of a folder with its content. */
 const contents = (folder: string) =>
   readdirSync(folder)
     .toSorted()
@@ -74,8 +74,8 @@ const FOREIGN: readonly (readonly [string, (path: string) => void, string])[] = 
   ['a device', (path) => symlinkSync('/dev/null', path), 'the file is neither a file nor a folder'],
 ];
 
-describe('what is no trace file', () => {
-  test.each(FOREIGN)('%s is refused by what it is, and nothing is changed', async (_, make, what) => {
+describe('files that are not trace files', () => {
+  test.each(FOREIGN)('%s is refused with its kind, and nothing is changed', async (_, make, what) => {
     await using folder = await temporaryFolder('foreign');
     const path = join(folder.path, 'a b?c#.db');
     make(path);
@@ -86,12 +86,12 @@ describe('what is no trace file', () => {
     expect(contents(folder.path)).toEqual(before);
   });
 
-  test('a database that its program has open, and whose tables are not in the file yet', async () => {
+  test('a foreign database that is open, and whose tables are not in the file yet', async () => {
     await using folder = await temporaryFolder('foreign');
     const path = join(folder.path, 'app.db');
     using program = new DatabaseSync(path);
     program.exec('PRAGMA journal_mode = WAL; CREATE TABLE users (a); INSERT INTO users VALUES (1)');
-    // In `-shm` are the marks of whoever reads.
+    // `-shm` contains the marks of readers.
     const kept = () => contents(folder.path).filter(([name]) => name !== 'app.db-shm');
     const before = kept();
     expect(messageOf(await openPlainStore(path).catch((refusal: unknown) => refusal))).toContain('holds the table "users"');
@@ -99,7 +99,7 @@ describe('what is no trace file', () => {
     expect(program.prepare('SELECT count(*) AS n FROM users').get()).toEqual({ n: 1 });
   });
 
-  test('no tables are made among others, also where nobody has looked before', async () => {
+  test('no tables are created among foreign ones, even without an earlier check', async () => {
     await using folder = await temporaryFolder('foreign');
     const path = join(folder.path, 'app.db');
     database('CREATE TABLE users (a)')(path);
@@ -109,7 +109,7 @@ describe('what is no trace file', () => {
   });
 });
 
-describe('what is a trace file, or may become one', () => {
+describe('a trace file, or a file that may become one', () => {
   test.each([
     ['nothing', () => {}],
     ['an empty file', file('')],
@@ -133,7 +133,7 @@ describe('what is a trace file, or may become one', () => {
     expect(foreignFile(path, TRACE_FILE)).toBeUndefined();
   });
 
-  test('one that a gateway has open is taken for what it is', async () => {
+  test('one opened by a gateway is recognised', async () => {
     await using folder = await temporaryFolder('own');
     const path = join(folder.path, 'traces.db');
     await using store = await openPlainStore(path);

@@ -11,7 +11,7 @@ const QUESTIONS = [...DOCS.matchAll(/^```sql\n([^]*?)```$/gm)].flatMap(([, sql =
   sql.split(';\n').filter((one) => one !== ''),
 );
 
-test('every question that the docs show has an answer in a trace file', async () => {
+test('every question in the docs has an answer in a trace file', async () => {
   await using folder = await temporaryFolder('questions');
   const path = join(folder.path, 'traces.db');
   using writer = new SqliteTraceWriter(path);

@@ -20,16 +20,16 @@ import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 
 const MAX_PENDING_READS = 64;
-/** Queries are rare, and the default of 48 MiB would be kept between them. */
+/** Queries are rare, and the default of 48 MiB would stay allocated between them. */
 const YOUNG_GENERATION_MB = 12;
 
-/** The writer of the store at `path`, to be opened on the thread that its store is opened with. */
+/** The writer of the store at `path`, opened on the thread passed to its store. */
 export function sqliteWriter(path: string): WriterSource {
   return { module: new URL('./sqlite-writer-module.ts', import.meta.url).href, options: { path } };
 }
 
-/** Opens the store of a single machine: one SQLite file, written on the thread `writes`, which has to run `sqliteWriter(path)` and is the
- *  store's from then on, and read on another, which the first query starts.
+/** Opens the store of a single machine: one SQLite file, written on the thread `writes`, which must run `sqliteWriter(path)` and is then
+ *  owned by the store, and read on another, started by the first query.
  *  Faults: `storage_locked`, `storage_unusable`. */
 export async function openEmbeddedTraceStore(path: string, writes: WriterThread): Promise<EmbeddedTraceStore> {
   prepareFile(path);
@@ -43,7 +43,7 @@ export async function openEmbeddedTraceStore(path: string, writes: WriterThread)
   return new EmbeddedTraceStore(path, writes, opened.move());
 }
 
-/** Before a lock is made beside the file, and before SQLite writes to it what every file of ours has. */
+/** Checked before a lock is created beside the file, and before SQLite writes our settings to it. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path));
@@ -111,8 +111,10 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     return measuresIn(table);
   }
 
-  /** Read on the thread that writes, between two batches: requests are rejected when the totals are late, so they do not wait behind a list,
-   *  which may take seconds. */
+  /**
+   * Read on the writing thread, between two batches, so that they do not wait behind a list, which may take seconds. Requests are
+   * rejected when the totals are late.
+   */
   async quotaTotals(day: string): Promise<DayUsage[]> {
     const call: WriterCall = { quotaTotals: day };
     return (await this.#writes.callWriter(call).catch(unavailable)) as DayUsage[];
@@ -154,7 +156,7 @@ function unavailable(cause: unknown): never {
   throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
 }
 
-/** Undefined when the system does not say, such as for a folder that may no longer be read. */
+/** Undefined when it cannot be read, such as in a folder that is no longer readable. */
 function sizeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -46,7 +46,7 @@ function decimal(pico: bigint): string {
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '');
 }
 const sumOf = (some: readonly Paid[]) => decimal(some.reduce((sum, { pico }) => sum + BigInt(pico), 0n));
-/** What JSON says of costs, as it is written there; numbers below a millionth have an exponent. */
+/** The raw text of costs in JSON. Numbers below a millionth have an exponent. */
 function printed(json: string): string[] {
   return [...json.matchAll(/"total_cost_usd":([\d.e-]+)/g)].map(([, text = '']) =>
     text.includes('e') ? decimal(BigInt(Math.round(Number(text) * 1e12))) : text,
@@ -62,7 +62,7 @@ async function responseOf(reader: SqliteTraceReader, endpoint: Endpoint, query: 
   return response instanceof Uint8Array ? Buffer.from(response).toString() : JSON.stringify(response);
 }
 
-test('every sum of costs is printed with all its digits, and no others', async () => {
+test('every sum of costs is printed with exactly its digits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(paid, { maxLength: 20 }), { maxLength: 6 }),
@@ -119,8 +119,8 @@ test('an average is printed without noise', async () => {
   );
 });
 
-describe('counts that nobody can have', () => {
-  test('make a large number, and break no response', async () => {
+describe('unrealistic counts', () => {
+  test('give a large number and break no response', async () => {
     const path = nextPath();
     using writer = new SqliteTraceWriter(path);
     using reader = new SqliteTraceReader(path);

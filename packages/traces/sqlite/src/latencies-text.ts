@@ -1,4 +1,4 @@
-/** How long a text of latencies becomes before equal buckets in it are added up: adding up takes 50 µs, and appending next to nothing. */
+/** Length of a text of latencies at which equal buckets are merged. Merging takes 50 µs, and appending almost nothing. */
 export const LATENCIES_ADDED_UP_AT = 4_096;
 
 const COLON = 0x3a;
@@ -11,7 +11,7 @@ export function latenciesText(pairs: Iterable<readonly [bucket: number, count: n
   return text;
 }
 
-/** Digit by digit, without texts between: a month by key has millions of pairs. */
+/** Parsed digit by digit without substrings, because a month by key has millions of pairs. */
 export function readLatencies(text: string, take: (bucket: number, count: number) => void): void {
   let [bucket, number] = [0, 0];
   for (let at = 0; at < text.length; at += 1) {

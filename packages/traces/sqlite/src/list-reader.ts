@@ -7,7 +7,7 @@ import { TOKENS_MAGNITUDE } from './trace-tables.ts';
 
 /** The ids by which the traces of a conversation are found. */
 export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
-/** Some of them. */
+/** A subset of them. */
 export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
 
 const CONDITIONS: { readonly [Name in keyof Required<TraceFilters>]: string } = {
@@ -24,7 +24,10 @@ const CONDITIONS: { readonly [Name in keyof Required<TraceFilters>]: string } = 
   to: 'timestamp <= ?',
 };
 const ORDINARY_STATUS = 200;
-/** So many traces are found by the index on tokens and then ordered by id; where there are more, a page is soon full in the order of ids. */
+/**
+ * Up to this many traces are found by the index on tokens and then ordered by id. If there are more, reading in the order of ids soon
+ * fills a page.
+ */
 const FEW_BY_TOKENS = 20_000;
 
 /** Reads rows of `traces`, the newest first. */

@@ -34,7 +34,7 @@ export class MeasureReader {
     this.#database = database;
   }
 
-  /** Undefined when there are too many groups. To be called in a transaction, so that everything read is of one moment. */
+  /** Undefined when there are too many groups. Call it in a transaction, so that all reads see one snapshot. */
   measure(query: MeasureQuery): MeasureTable | undefined {
     const sums = new MeasureSums(query);
     const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
@@ -68,7 +68,7 @@ export class MeasureReader {
     const statement = this.#database.prepare(
       `SELECT bucket_start, ${groupColumn(query)}, ${SUMS} ${latencies} FROM trace_sums WHERE ${where.sql}`,
     );
-    // An object a row takes half as long again.
+    // An object per row would take 1.5 times as long.
     statement.setReturnArrays(true);
     for (const { org_id, workspace_id } of owners) {
       for (const row of statement.iterate(level, org_id, workspace_id, ...boundsOf(span), ...where.values)) {
@@ -87,7 +87,7 @@ export class MeasureReader {
     if (created === undefined) return;
     const tenant = query.tenant === undefined ? [] : ['org_id = ?', 'workspace_id = ?'];
     const where = conditionsOf(query, ['id >= ?', 'id < ?', 'timestamp >= ?', 'timestamp < ?', ...tenant]);
-    // In the order of the table: an index would look each trace up by itself.
+    // In table order, because an index would look up each trace separately.
     const statement = this.#database.prepare(
       `SELECT timestamp, ${groupColumn(query)}, ${TRACE} FROM traces NOT INDEXED WHERE ${where.sql}`,
     );

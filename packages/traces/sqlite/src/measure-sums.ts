@@ -10,14 +10,14 @@ const PERCENTILES = [
   [PLACES.p95Ms, 0.95],
   [PLACES.p99Ms, 0.99],
 ] as const;
-/** Places of a row that are the largest or the smallest of what is added. */
+/** Positions of a row that are the maximum or minimum of the added values. */
 const EXTREMES: ReadonlyMap<number, (...values: number[]) => number> = new Map([
   [PLACES.latencyMsMin, Math.min],
   [PLACES.latencyMsMax, Math.max],
   [PLACES.lastActive, Math.max],
 ]);
 
-/** The measures of a query while they are added up: rows of one array, because an object for each would be eighteen numbers on the heap. */
+/** The measures of a query while being summed: rows of one array, because an object for each would be eighteen numbers on the heap. */
 export class MeasureSums {
   readonly #query: MeasureQuery;
   readonly #buckets = new Map<number, Map<string, number>>();
@@ -34,7 +34,7 @@ export class MeasureSums {
     return this.#groups.length > MEASURES_MAX;
   }
 
-  /** Adds sums, whose values stand at the places of a row from `requests` to `lastActive`; returns the number of their row. */
+  /** Adds sums, whose values are at the positions of a row from `requests` to `lastActive`. Returns the index of their row. */
   add(at: number, group: string, sums: readonly unknown[]): number {
     const row = this.#rowOf(at, group);
     const numbers = this.#numbers;
@@ -54,7 +54,7 @@ export class MeasureSums {
     return (this.#latencies[row] ??= []);
   }
 
-  /** Undefined when there are more rows than a result may have. To be called once. */
+  /** Undefined when there are more rows than a result may have. Call it once. */
   table(): MeasureTable | undefined {
     if (this.isTooMany) return undefined;
     const order = [...this.#buckets]
@@ -83,7 +83,7 @@ export class MeasureSums {
     return row;
   }
 
-  /** Percentiles are middles of buckets, which may lie beyond what really was. */
+  /** Percentiles are middles of buckets, which may be beyond the measured values. */
   #setPercentiles(row: number): void {
     const numbers = this.#numbers;
     const at = row * ROW_LENGTH;

@@ -1,6 +1,6 @@
 import type { Measure } from '@vitrine/traces/trace-measures';
 
-/** The columns of a row; a result's name stands in `groups`. */
+/** The columns of a row. The name of its group is in `groups`. */
 export const PLACES = {
   bucketStart: 0,
   requests: 2,
@@ -23,8 +23,10 @@ export const PLACES = {
 } as const;
 export const ROW_LENGTH = 19;
 
-/** Measures as they leave the read thread: the memory in which they were added up, which is transferred. Thirty thousand objects would be
- *  cloned for longer than it takes to add them up. */
+/**
+ * Measures sent from the read thread: the memory in which they were summed, which is transferred. Cloning thirty thousand objects would
+ * take longer than summing them.
+ */
 export interface MeasureTable {
   readonly numbers: Float64Array<ArrayBuffer>;
   /** The rows in the order of the result. */

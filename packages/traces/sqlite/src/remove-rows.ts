@@ -3,14 +3,14 @@ import type { Removed } from '@vitrine/telemetry/retention-log';
 
 interface OldRows {
   readonly table: string;
-  /** When a row was made: milliseconds since the epoch, or a date where `isDate`. */
+  /** Creation time of a row: milliseconds since the epoch, or a date if `isDate`. */
   readonly column: string;
   readonly isDate?: boolean;
   /** Only rows with these values. */
   readonly of?: Readonly<Record<string, SQLInputValue>>;
 }
 
-/** Removes the rows of a table from before a moment, and returns what they were: nothing or one entry. */
+/** Removes the rows of a table before a time, and returns at most one entry about them. */
 export function removeRows(
   database: DatabaseSync,
   { table, column, isDate = false, of = {} }: OldRows,

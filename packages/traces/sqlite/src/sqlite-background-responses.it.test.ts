@@ -31,7 +31,7 @@ const created = (id: string, of: Partial<TraceRecord> = {}) =>
 const finished = (id: string, of: Partial<TraceRecord> = {}) =>
   plainTrace(T0, { scope: MINE, model: 'gpt-4o', background: backgroundReference('finished', id), ...of });
 
-/** Tokens and key of a record as it was stored; undefined when it was not. */
+/** Tokens and key of a stored record; undefined when it was not stored. */
 function stored(record: TraceRecord) {
   const [result] = writer.write([record]);
   return isSettled(result) ? [result.settled.total_tokens, result.settled.scope.gateway_key_id] : undefined;
@@ -51,7 +51,7 @@ test('one that is created and seen in one batch counts', () => {
   expect(writer.write([created('resp_1'), finished('resp_1')])).toMatchObject(['written', { settled: { total_tokens: 3 } }]);
 });
 
-test('what a failed write created or counted is as it was', () => {
+test('a failed write creates and counts nothing', () => {
   writer.write([created('resp_1')]);
   const bad = { model: null! };
   expect(writer.write([finished('resp_1', bad)])).toMatchObject([{ error_class: 'constraint' }]);
@@ -62,7 +62,7 @@ test('what a failed write created or counted is as it was', () => {
   ]);
 });
 
-test('the oldest are forgotten when there are too many, and all when their traces go', () => {
+test('the oldest are forgotten when there are too many, and all when their traces are removed', () => {
   using database = new DatabaseSync(path);
   const background = new SqliteBackgroundResponses(database, 300);
   database.exec('BEGIN');
@@ -76,7 +76,7 @@ test('the oldest are forgotten when there are too many, and all when their trace
   expect(count()).toBe(25);
 });
 
-test('of ids a hash is kept', () => {
+test('ids are stored as hashes', () => {
   writer.write([created('sk-proj-canary0123456789')]);
   using database = new DatabaseSync(path);
   const [row] = database.prepare('SELECT * FROM background_responses').all();

@@ -3,13 +3,15 @@ import { settledRecord, type BackgroundCreator } from '@vitrine/traces/backgroun
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
-/** Responses that are remembered; the oldest are forgotten first. They also go with the traces of their time. */
+/** Maximum number of remembered responses. The oldest are removed first. They are also removed with the traces of their time. */
 const BACKGROUND_RESPONSES_MAX = 65_536;
-/** After so many new ones it is seen to that they are not too many. */
+/** Number of new ones after which the maximum is enforced. */
 const CHECKED_EVERY = 256;
 
-/** What was created in the background, in the file of the traces: in the transaction of the trace that creates or counts it, so that both
- *  are there or neither, and a restart changes nothing. */
+/**
+ * Background responses in the file of the traces. They are stored in the transaction of the trace that creates or counts them, so that
+ * both are committed or neither, also across a restart.
+ */
 export class SqliteBackgroundResponses {
   readonly #max: number;
   readonly #add: StatementSync;
@@ -30,7 +32,7 @@ export class SqliteBackgroundResponses {
     );
   }
 
-  /** `record` as it is stored: other than it was derived where it read back a finished response. */
+  /** The stored form of `record`, which differs from the derived one if it read back a finished response. */
   settle(record: TraceRecord): TraceRecord {
     const { background } = record;
     if (background === undefined) return record;

@@ -46,7 +46,7 @@ test('errors of SQLite have their class, their name and their text', async () =>
   );
 });
 
-test('a bug of ours says where it is', () => {
+test('an internal bug has its stack', () => {
   const { error_class, error } = classifySqliteError(new TypeError('no function'));
   expect(error_class).toBe('unknown');
   expect(error).toMatchObject({

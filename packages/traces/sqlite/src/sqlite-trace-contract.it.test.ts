@@ -11,7 +11,7 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 import { recordWriterOf } from './sqlite-writer-module.ts';
 import { FailingDatabase } from './testing/failing-database.ts';
 
-/** The store without its threads, which pass on calls and results. */
+/** The store without its threads, which only forward calls and results. */
 async function open(): Promise<ContractStore> {
   const opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('contract'));

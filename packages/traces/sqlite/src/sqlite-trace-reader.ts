@@ -18,7 +18,7 @@ import { requireTraceTables } from './trace-tables.ts';
 /** How long a read waits for another process's lock. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** Reads an embedded store over a connection of its own. Synchronous: it runs on a worker thread. */
+/** Reads an embedded store over a separate connection. Synchronous: it runs on a worker thread. */
 export class SqliteTraceReader implements Disposable {
   readonly #database: DatabaseSync;
   readonly #lists: ListReader;
@@ -55,7 +55,7 @@ export class SqliteTraceReader implements Disposable {
     return this.#atOneMoment(() => this.#measures.measure(query));
   }
 
-  /** What every key used on a day (`YYYY-MM-DD`). */
+  /** The usage of every key on a day (`YYYY-MM-DD`). */
   quotaTotals(day: string): DayUsage[] {
     const rows = this.#database.prepare('SELECT * FROM day_usage WHERE day = ?').all(day);
     return rows.map(({ org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_thousands, cost_pico }) => ({
@@ -74,12 +74,12 @@ export class SqliteTraceReader implements Disposable {
     return this.#atOneMoment(() => this.#lists.rows(query, query.limit).map(checkpointOf));
   }
 
-  /** Whose traces the file holds or held. */
+  /** The tenants whose traces are or were in the file. */
   tenants(): Tenant[] {
     return tenantsIn(this.#database);
   }
 
-  /** Whose traces have all of these ids. */
+  /** The tenants whose traces have all of these ids. */
   tenantsWith(ids: LineageIds): Tenant[] {
     const given = LINEAGE_IDS.filter((name) => ids[name] !== undefined);
     const where = given.map((name) => `${name} = ?`).join(' AND ');
@@ -88,7 +88,7 @@ export class SqliteTraceReader implements Disposable {
     return rows.map((row) => ({ org_id: String(row['org_id']), workspace_id: String(row['workspace_id']) }));
   }
 
-  /** A trace, its parent, and so on: a look into the table for each. */
+  /** A trace, its parent, and so on, with one table lookup each. */
   ancestors({ id, tenant, limit }: AncestorQuery): Checkpoint[] {
     return this.#atOneMoment(() => {
       const found = new Map<string, Checkpoint>();
@@ -111,9 +111,9 @@ export class SqliteTraceReader implements Disposable {
     return this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(id) as unknown as TraceRow | undefined;
   }
 
-  /** What is written meanwhile is not seen: traces and sums have to fit together. */
+  /** Concurrent writes are not visible, because traces and sums must be consistent. */
   #atOneMoment<T>(read: () => T): T {
-    // One whose end failed would fail every later one.
+    // A transaction whose end failed would make every later one fail.
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#database.exec('BEGIN');
     try {

@@ -31,7 +31,7 @@ const write = (...records: TraceRecord[]) => writer.write(records);
 const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 
 describe('writing', () => {
-  test('one bad row costs one row, and its payload nothing else', () => {
+  test('a bad row or payload affects no other row', () => {
     const bad = record(T0 + 1, { model: null! });
     const good = [record(T0, { metadata: '{"n":1}' }), record(T0 + 2, { metadata: '{"n":2}' })];
     const [first, last] = good as [TraceRecord, TraceRecord];
@@ -45,7 +45,7 @@ describe('writing', () => {
     expect(writer.traceCount).toBe(2);
   });
 
-  test('a trace that is written twice is there once', () => {
+  test('a trace written twice is stored once', () => {
     const one = record(T0);
     write(one);
     expect(write(one, record(T0 + 1))).toEqual(['already_there', 'written']);
@@ -53,7 +53,7 @@ describe('writing', () => {
     expect(writer.traceCount).toBe(2);
   });
 
-  test('the time to the first token is rounded as every other time', () => {
+  test('the time to the first token is rounded like every other time', () => {
     const times = [0, 499, 500, 1_499, 1_500, 90_009];
     write(...times.map((time_to_first_token_us, i) => record(T0 + i, { time_to_first_token_us, latency_ms: 91 })));
     using reader = new SqliteTraceReader(path);
@@ -76,7 +76,7 @@ describe('writing', () => {
     expect(large.map(({ id }) => reader.get(hex(id))?.request_body?.slice(0, 2))).toEqual(['00', '11', '22', '33', '44', '55']);
   });
 
-  test('a file of another program is refused, and stays as it was', () => {
+  test('a file of another program is refused and left unchanged', () => {
     const foreign = join(folder.path, 'foreign.db');
     using database = new DatabaseSync(foreign);
     database.exec('CREATE TABLE notes (text TEXT)');
@@ -85,7 +85,7 @@ describe('writing', () => {
     expect(readFileSync(foreign).equals(before)).toBe(true);
   });
 
-  test.each([4, 99])('a file of another version is refused, and stays as it was: %i', (version) => {
+  test.each([4, 99])('a file of another version is refused and left unchanged: %i', (version) => {
     using database = new DatabaseSync(path);
     database.exec(`PRAGMA user_version = ${version}`);
     expect(() => new SqliteTraceWriter(path)).toThrow(`schema ${version}`);
@@ -94,7 +94,7 @@ describe('writing', () => {
 });
 
 describe('the test write', () => {
-  test('leaves nothing behind, also where a crash left something of it', () => {
+  test('leaves nothing behind, also after a crash', () => {
     write(record(T0));
     const rows = () => {
       using database = new DatabaseSync(path);
@@ -114,7 +114,7 @@ describe('the test write', () => {
     expect(writer.traceCount).toBe(2);
   });
 
-  test('fails when traces could not be written either', () => {
+  test('fails when traces could not be written', () => {
     using database = new DatabaseSync(path);
     database.exec('BEGIN IMMEDIATE');
     expect(() => writer.probe()).toThrow('database is locked');
@@ -130,7 +130,7 @@ describe('the test write', () => {
 describe('tenants', () => {
   const scopes = ['one', 'two'].map((workspace_id) => ({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'viewer' }));
 
-  test("a foreign trace is not found, and one's own says whose it is", () => {
+  test('a foreign trace is not found, and an own trace has its tenant', () => {
     const [mine, theirs] = scopes.map((scope, i) => record(T0 + i, { scope })) as [TraceRecord, TraceRecord];
     write(mine, theirs, record(T0 + 2, { scope: NO_SCOPE }));
     using reader = new SqliteTraceReader(path);
@@ -149,7 +149,7 @@ describe('tenants', () => {
 });
 
 describe('listing by time', () => {
-  test('a slow exchange is found by when it started, whatever it ended', () => {
+  test('a slow exchange is found by its start time, regardless of its end', () => {
     write(record(T0, {}), record(T0 + DAY_MS, { timestamp: T0 + 5, latency_ms: DAY_MS - 5 }), record(T0 + DAY_MS + 1));
     using reader = new SqliteTraceReader(path);
     const found = reader.list({ limit: 10, from: T0 + 1, to: T0 + 10 }).items;
@@ -158,7 +158,7 @@ describe('listing by time', () => {
 });
 
 describe('retention', () => {
-  test('removes what is older, payloads too, and nothing else', () => {
+  test('removes only older traces, including payloads', () => {
     const old = Array.from({ length: 2_500 }, (_, i) => record(T0 + i));
     const kept = record(T0 + DAY_MS);
     write(...old);
@@ -191,14 +191,14 @@ describe('retention of sums', () => {
     const models = () => measuresIn(reader.measure({ groupBy: 'model' })!).map(({ group }) => group);
     writer.removeOlderThan(KEPT, T0);
     expect([reader.list({ limit: 9 }).items.length, models()]).toEqual([1, ['gone', 'kept']]);
-    // The day of the bound stays whole.
+    // The day of the bound stays complete.
     writer.removeOlderThan(KEPT, T0 + DAY_MS - 1);
     expect(models()).toEqual(['gone', 'kept']);
     writer.removeOlderThan(KEPT, T0 + DAY_MS);
     expect([models(), reader.quotaTotals('2026-01-01'), reader.quotaTotals('2026-01-11').length]).toEqual([['kept'], [], 1]);
   });
 
-  test('they go as well when the clock was ahead for a while', () => {
+  test('they are also removed after the clock was ahead for a while', () => {
     writer.removeOlderThan(0, T0 + 30 * DAY_MS);
     write(record(T0 + 60_000, { model: 'gone' }), record(KEPT, { model: 'kept' }));
     writer.removeOlderThan(KEPT, T0 + DAY_MS);
@@ -206,7 +206,7 @@ describe('retention of sums', () => {
     expect(measuresIn(reader.measure({ groupBy: 'model' })!).map(({ group }) => group)).toEqual(['kept']);
   });
 
-  test('an hour whose traces are gone counts whole when it begins in the range', () => {
+  test('an hour whose traces were removed counts completely if it begins in the range', () => {
     write(record(T0 + 1_000), record(T0 + 1_800_000), record(KEPT));
     writer.removeOlderThan(KEPT, 0);
     using reader = new SqliteTraceReader(path);
@@ -217,7 +217,7 @@ describe('retention of sums', () => {
   });
 });
 
-test('a file is locked once, and free again when it is let go of', () => {
+test('a file can be locked once, and is free after its release', () => {
   const lock = lockFile(path);
   expect(() => lockFile(path)).toThrow(expect.objectContaining({ code: 'storage_locked' }));
   lock[Symbol.dispose]();

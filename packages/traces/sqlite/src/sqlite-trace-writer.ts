@@ -17,12 +17,12 @@ import { createTraceTables } from './trace-tables.ts';
 
 /** How long a write waits for another process's lock before it counts as contention. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** Traces removed by one call of `removeOlderThan`: some 20 ms of work, so that writes are never held up for long. */
+/** Traces removed by one call of `removeOlderThan`: some 20 ms of work, so that writes are never delayed for long. */
 const REMOVED_AT_ONCE = 2_000;
-/** What `probe` writes: some pages, as a trace does. */
+/** Size written by `probe`: some pages, like a trace. */
 const PROBE_BODY = 'x'.repeat(32_768);
 const ROLLED_BACK = new Error('a probe is rolled back');
-/** Thrown when some of the rows are there already. Ids are made when traces are, so that it takes a batch that comes twice. */
+/** Thrown when some of the rows already exist. Ids are unique per trace, so this happens only for a repeated batch. */
 const ALREADY_THERE = new Error('a trace was written before');
 
 /** The only writer of an embedded trace store. Synchronous: it runs on the thread that derives records (`sqlite-writer-module.ts`). */
@@ -42,11 +42,11 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   constructor(path: string, open: (path: string) => DatabaseSync = openDatabase) {
     makePrivateFile(path);
     this.#database = open(path);
-    // First of all, because this refuses files that are not ours, and they stay as they are.
+    // Runs first, because it refuses foreign files, which must stay unchanged.
     createTraceTables(this.#database);
     keepDatabasePrivate(path);
-    // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
-    // Written back at 16 MiB, which takes 30 ms (of 64 MiB 100 ms), as little CPU a trace.
+    // WAL with NORMAL loses nothing when the process is killed, and at most the last moments in a power failure. Checkpoints at 16 MiB
+    // take 30 ms (100 ms at 64 MiB) with the same CPU per trace.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
     this.#insertTrace = new Insert(this.#database, 'traces', TRACE_COLUMNS);
     this.#insertBodies = new Insert(this.#database, 'trace_bodies', TRACE_BODY_COLUMNS);
@@ -71,15 +71,17 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return this.#find.get(hexOf(id)) !== undefined;
   }
 
-  /** Advances the time by which data is removed, and keeps it. */
+  /** Advances the time by which data is removed, and stores it. */
   advanceRetention(nowMs: number): RetentionRun {
     const newest = this.#database.prepare('SELECT created_at FROM traces ORDER BY id DESC LIMIT 1');
     const newestMs = () => newest.get()?.['created_at'] as number | undefined;
     return this.#transaction(() => advanceRetention(this.#database, this.#retention, { name: 'traces', newestMs }, nowMs));
   }
 
-  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; returns what it removed. With the last of them go
-   *  the sums of days before that of `sumsBeforeMs`. */
+  /**
+   * Removes up to 2,000 of the oldest traces created before `createdBeforeMs` and returns the removed rows. With the last of them
+   * removes the sums of days before that of `sumsBeforeMs`.
+   */
   removeOlderThan(createdBeforeMs: number, sumsBeforeMs: number = 0): Removed[] {
     const day = Math.floor(sumsBeforeMs / DAY_MS);
     const { count, removed } = this.#transaction(() => {
@@ -87,7 +89,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
       const count = removed[0]?.count ?? 0;
       if (count < REMOVED_AT_ONCE) {
         removed.push(...removeRows(this.#database, { table: 'background_responses', column: 'created_at' }, createdBeforeMs));
-        // Not only a later one: after a clock was ahead and put back, sums would stay until it had caught up.
+        // Not only for a later day, because after a clock was ahead and set back, sums would stay until it had caught up.
         if (day !== this.#sumsRemovedBeforeDay) removed.push(...this.#removeSums(day * DAY_MS));
       }
       this.#setTotal.run(this.#traceCount - count, 'trace_count');
@@ -99,8 +101,10 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return removed;
   }
 
-  /** Writes a trace and as many bytes as one needs, and takes both back: throws when traces could not be written either. What is rolled back
-   *  never reaches a full disk, and a trace that is committed is seen. What a crash leaves of the bytes goes with retention. */
+  /**
+   * Writes a trace and the bytes of one, and removes both. Throws when traces could not be written. A rollback alone would not detect a
+   * full disk, and a committed trace would be visible. Retention removes bytes left by a crash.
+   */
   probe(): void {
     try {
       this.#transaction(() => {
@@ -128,7 +132,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return [{ what: 'traces', count: Number(count), oldest: Number(oldest), newest: Number(newest) }];
   }
 
-  /** Whole days go, so that hours and days agree. By the key of the table, so that only what goes is read. */
+  /** Removes whole days, so that hours and days agree. Uses the key of the table, so that only removed rows are read. */
   #removeSums(beforeMs: number): Removed[] {
     const owners = [NO_TENANT, ...tenantsIn(this.#database)];
     const removed = owners.flatMap((owner) =>
@@ -165,7 +169,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   }
 
   #transaction<T>(work: () => T): T {
-    // One that could not be rolled back when it failed would fail every later one.
+    // A failed transaction that could not be rolled back would make every later one fail.
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -173,7 +177,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
       this.#database.exec('COMMIT');
       return result;
     } catch (error) {
-      // A full disk makes SQLite roll back by itself; a second ROLLBACK would hide the reason.
+      // On a full disk SQLite itself rolls back. A second ROLLBACK would hide the reason.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
@@ -193,7 +197,7 @@ class Insert {
     );
   }
 
-  /** False when the row is there already. */
+  /** Returns false when the row already exists. */
   run(record: TraceRecord): boolean {
     return this.#statement.run(...this.#columns.map((column) => column.of(record))).changes > 0;
   }

@@ -1,4 +1,4 @@
-// Opens the store's writer on the thread that derives records: a `WriterModule`.
+// Opens the store's writer on the derivation thread: a `WriterModule`.
 import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';

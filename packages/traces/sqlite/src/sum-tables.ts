@@ -6,7 +6,7 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
 import { LATENCIES_ADDED_UP_AT, latenciesText, readLatencies } from './latencies-text.ts';
 
-/** The largest integer that JavaScript reads: sums of what nobody can have stay there. */
+/** The largest safe integer of JavaScript. Unrealistic sums are capped at it. */
 const MOST = Number.MAX_SAFE_INTEGER;
 const added = (name: string) => `${name} = min(${name} + excluded.${name}, ${MOST})`;
 const COST = `
@@ -24,12 +24,12 @@ const ADD_SUM = `INSERT INTO trace_sums VALUES (${Array(25).fill('?').join()}) O
 const ADD_USAGE = `INSERT INTO day_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   ${added('requests')}, ${added('total_tokens')}, ${COST}`;
 
-/** Whom the sums of all tenants are of. */
+/** The tenant of the sums of all tenants. */
 export const NO_TENANT: Tenant = { org_id: '', workspace_id: '' };
 export const LEVELS = ['key_hour', 'key_day', 'model_hour', 'model_day', 'all_hour', 'all_day'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Whose traces the file holds or held. */
+/** The tenants whose traces are or were in the file. */
 export function tenantsIn(database: DatabaseSync): Tenant[] {
   const sql = "SELECT DISTINCT org_id, workspace_id FROM trace_sums WHERE level = 'model_day' ORDER BY 1, 2";
   return database
@@ -38,7 +38,7 @@ export function tenantsIn(database: DatabaseSync): Tenant[] {
     .map((row) => ({ org_id: String(row['org_id']), workspace_id: String(row['workspace_id']) }));
 }
 
-/** Adds what was inserted to every sum, in the transaction of the traces. */
+/** Adds inserted traces to every sum, in the transaction of the traces. */
 export class SumTables {
   readonly #addSum: StatementSync;
   readonly #addUsage: StatementSync;

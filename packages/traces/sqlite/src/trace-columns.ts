@@ -17,7 +17,7 @@ export interface Column {
 }
 export type Columns<Name extends string = string> = Readonly<Record<Name, Column>>;
 
-/** Every field of a record: one that is missing here does not compile. `background` has a table of its own. */
+/** Every field of a record. A missing one does not compile. `background` has a separate table. */
 export const TRACE_COLUMNS: Columns<TraceField> = {
   id: { type: 'TEXT NOT NULL', of: ({ id }) => hexOf(id) },
   org_id: { type: 'TEXT NOT NULL', of: ({ scope }) => scope.org_id },

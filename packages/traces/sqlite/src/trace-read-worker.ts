@@ -1,4 +1,4 @@
-// Entry of the worker thread that reads traces, so that a long scan never holds up the proxy or the writer.
+// Entry of the worker thread that reads traces, so that a long scan never blocks the proxy or the writer.
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { Transfer, serveCalls } from '@vitrine/worker-threads/serve-calls';

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(async () => folder[Symbol.asyncDispose]());
 
-/** Lets a process with this clock write a trace for each age in days, and run retention. */
+/** Writes a trace for each age in days in a process with this clock, and runs retention. */
 function runAt(
   nowMs: number,
   { ages = [], passes = 1 }: { readonly ages?: readonly number[]; readonly passes?: number },
@@ -31,19 +31,19 @@ function runAt(
   return reader.list({ limit: 99 }).items.map(({ timestamp }) => Math.round((NOW - Date.parse(timestamp)) / DAY_MS));
 }
 
-test('the daily run removes what is older', () => {
+test('the daily run removes older traces', () => {
   expect(runAt(NOW, { ages: [0, 29, 31, 40] })).toEqual([0, 29]);
 });
 
-test('a machine whose clock jumps 40 days ahead loses two days of traces, whoever writes new ones meanwhile', () => {
+test('a machine whose clock jumps 40 days ahead loses two days of traces, even with concurrent writes', () => {
   runAt(NOW, { ages: [0, 10, 27, 29] });
   expect(runAt(NOW + 40 * DAY_MS, { ages: [0], passes: 5 })).toEqual([-40, 0, 10, 27]);
-  // A process that starts again takes no more within the hour.
+  // A restarted process removes no more within the hour.
   expect(runAt(NOW + 40 * DAY_MS + 60_000, {})).toEqual([-40, 0, 10, 27]);
   expect(runAt(NOW + 60_000, {})).toEqual([-40, 0, 10, 27]);
 });
 
-test('a file that kept no run is held back from its newest trace on', () => {
+test('a file without a stored run starts at its newest trace', () => {
   using writer = new SqliteTraceWriter(path);
   const records = [0, 10, 27, 29].map((days) => plainTrace(NOW - days * DAY_MS));
   writer.write(records);

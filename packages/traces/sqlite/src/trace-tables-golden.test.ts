@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, 'testdata');
 const fileOf = (version: number) => `trace-schema-${version}.sql`;
 const VERSIONS = Array.from({ length: SCHEMA_VERSION - FIRST_SCHEMA_VERSION + 1 }, (_, i) => FIRST_SCHEMA_VERSION + i);
 
-test('testdata has the tables of this version; npm run golden writes them', () => {
+test('testdata contains the tables of this version; npm run golden writes them', () => {
   using database = new DatabaseSync(':memory:');
   createTraceTables(database);
   const text = sqliteSchema(database);
@@ -32,7 +32,7 @@ test.each(VERSIONS)('a file of version %i becomes one of this version', (version
   expect(columnsIn(before)).toEqual(columnsIn(made));
 });
 
-/** Tables, indexes and their columns. The text of a statement also depends on the way to it. */
+/** Tables, indexes and their columns. The text of a statement also depends on its migration path. */
 function columnsIn(database: DatabaseSync): unknown {
   const columns = `SELECT entry.type, entry.name, one.name AS "column", one.type AS kind, one."notnull", one.pk
     FROM sqlite_schema AS entry LEFT JOIN pragma_table_info(entry.name) AS one ORDER BY 1, 2, 3`;

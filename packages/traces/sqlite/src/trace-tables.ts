@@ -4,11 +4,11 @@ import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/
 import { LEVELS } from './sum-tables.ts';
 import { TRACE_COLUMNS, TRACE_BODY_COLUMNS, type Columns } from './trace-columns.ts';
 
-/** The version of the first release. Files of earlier ones are not read. */
+/** The version of the first release. Files of earlier versions are not read. */
 export const FIRST_SCHEMA_VERSION = 5;
-/** Statements that bring a file from a version to the next, from the first on. A change of the tables below appends one. */
+/** Statements that migrate a file from each version to the next, starting with the first. A change of the tables below appends one. */
 const STEPS: readonly string[] = [];
-/** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
+/** Version of the tables below, stored in the file itself (`PRAGMA user_version`). */
 export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + STEPS.length;
 
 /** How a trace file is recognised, in every version. */
@@ -23,17 +23,20 @@ const columnsOf = (columns: Columns) =>
     .map(([name, { type }]) => `${name} ${type}`)
     .join(', ');
 
-// One row an exchange, in the order of ids, which is that of `created_at`. Times are milliseconds since the epoch. What only the page of one trace
-// shows stands apart, so that lists read little.
+// One row per exchange, in the order of ids, which equals that of `created_at`. Times are milliseconds since the epoch. Columns shown
+// only on the page of one trace are in a separate table, so that lists read little.
 const TRACES = `
   CREATE TABLE traces (${columnsOf(TRACE_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;
   CREATE TABLE trace_bodies (${columnsOf(TRACE_BODY_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;`;
 
-/** Rises with the number of tokens: how many digits it has, and the first of them. Among the numbers themselves each trace would land on another
- *  page of the index, which took as long as all the rest of writing it (8 us). */
+/**
+ * Increases with the number of tokens: the number of digits and the first digit. With exact numbers each trace would change another page
+ * of the index, which took as long as the rest of its write (8 us).
+ */
 export const TOKENS_MAGNITUDE = '(length(total_tokens) * 10 + substr(total_tokens, 1, 1))';
 
-// One for each filter of a list; all of them end with the id, and so have the order of lists. Most exchanges have status 200, and few have lineage.
+// One index per filter of a list. All of them end with the id, and so have the order of lists. Most exchanges have status 200, and few
+// have lineage.
 const INDEXES = `
   CREATE INDEX traces_by_tenant ON traces (org_id, workspace_id, id);
   CREATE INDEX traces_by_provider ON traces (provider, id);
@@ -45,7 +48,7 @@ const INDEXES = `
   CREATE INDEX traces_by_thread ON traces (thread_id, id) WHERE thread_id IS NOT NULL;
   CREATE INDEX traces_by_run ON traces (run_id, id) WHERE run_id IS NOT NULL;`;
 
-// What the traces of an hour or a day add up to (`level`): of a gateway key and credential, of a tenant's model, and of a model of all tenants.
+// Sums of the traces of an hour or a day (`level`): by gateway key and credential, by model of a tenant, and by model of all tenants.
 // Columns that a level does not distinguish are ''. Money is exact: thousands of dollars, and trillionths of a dollar below them.
 // `latencies` has pairs of bucket and count, as in '51:3,120:1,'.
 const SUMS = `
@@ -89,8 +92,8 @@ const SUMS = `
     PRIMARY KEY (day, org_id, workspace_id, gateway_key_id)
   ) STRICT, WITHOUT ROWID;`;
 
-// Responses that were created in the background: `response` is a hash of the provider's id. They are counted once, when their usage is first seen.
-// Traces made before `removed_before` may be gone.
+// Background responses: `response` is a hash of the provider's id. They are counted once, when their usage is first seen. Traces created
+// before `removed_before` may have been removed.
 const OTHERS = `
   CREATE TABLE background_responses (
     org_id TEXT NOT NULL,
@@ -107,8 +110,10 @@ const OTHERS = `
   CREATE TABLE totals (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO totals VALUES ('trace_count', 0), ('removed_before', 0);`;
 
-/** Makes the tables in a new file, and brings those of an earlier version to this one. Throws when a later version or another program wrote the file,
- *  and leaves it as it was. */
+/**
+ * Creates the tables in a new file, and migrates those of an earlier version. Throws without changing the file when a later version or
+ * another program wrote it.
+ */
 export function createTraceTables(database: DatabaseSync): void {
   const found = schemaIn(database);
   if (found === SCHEMA_VERSION) return;
@@ -125,7 +130,7 @@ export function createTraceTables(database: DatabaseSync): void {
   }
 }
 
-/** The version of a file's tables, 0 of one that has none. Throws when it is not read. */
+/** The version of a file's tables; 0 without tables. Throws for an unsupported version. */
 function schemaIn(database: DatabaseSync): number {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > SCHEMA_VERSION) throw new Error(newerText(found, TRACE_FILE));
@@ -134,7 +139,7 @@ function schemaIn(database: DatabaseSync): number {
   return found;
 }
 
-/** Throws for a file that this version cannot read as it is. */
+/** Throws for a file that this version cannot read without a migration. */
 export function requireTraceTables(database: DatabaseSync): void {
   const found = schemaIn(database);
   invariant(found > 0, 'a writer has made the tables');

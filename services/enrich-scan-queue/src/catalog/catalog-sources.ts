@@ -132,7 +132,7 @@ const bigCartelProducts: CatalogSource = jsonCatalog({
   },
 });
 
-/** By slug of the platform. Those that are not here have no public endpoint with facts that could be checked, only sitemaps. */
+/** By slug of the platform. Other platforms have no verified public endpoint with product data, only sitemaps. */
 const SOURCES: Readonly<Record<string, CatalogSource>> = {
   shopify: shopifyProducts,
   woocommerce: woocommerceProducts,
@@ -144,12 +144,12 @@ const SOURCES: Readonly<Record<string, CatalogSource>> = {
   'wix-stores': productSitemap('wix_sitemap', '/store-products-sitemap.xml'),
 };
 
-/** How the catalogue of this platform is read; undefined: it is not. */
+/** How to read the catalogue of this platform; undefined if it is not supported. */
 export function catalogSourceOf(platform: string): CatalogSource | undefined {
   return Object.hasOwn(SOURCES, platform) ? SOURCES[platform] : undefined;
 }
 
-/** The source that made a document. */
+/** The source of a document. */
 export function catalogSourceOfKind(kind: string): CatalogSource | undefined {
   return [...Object.values(SOURCES), sitemapProducts].find((source) => source.kind === kind);
 }

@@ -1,12 +1,12 @@
 import type { CatalogDocument, CatalogProduct, CatalogSource } from './catalog-page.ts';
 
-/** A way to buy a product. */
+/** A purchasable variant of a product. */
 export interface Offer {
   readonly price: number | null;
   readonly isAvailable: boolean | null;
 }
 
-/** An item as an endpoint states it. A value of another type than expected counts as none; an item without an id is skipped. */
+/** An item of an endpoint. A value of an unexpected type counts as missing. An item without an id is skipped. */
 interface CatalogItem {
   readonly id: unknown;
   readonly title: unknown;
@@ -18,7 +18,7 @@ interface CatalogItem {
 
 interface JsonCatalog extends Omit<CatalogSource, 'listsProducts' | 'isWhole' | 'read'> {
   readonly isWhole?: boolean;
-  /** Statuses of a page that can be read; 200 by default. */
+  /** Accepted statuses of a page; 200 by default. */
   readonly statuses?: readonly number[];
   readonly itemsOf: (body: unknown) => unknown;
   readonly isFull: (count: number, body: unknown) => boolean;
@@ -26,7 +26,7 @@ interface JsonCatalog extends Omit<CatalogSource, 'listsProducts' | 'isWhole' | 
   readonly readItem: (item: JsonObject) => CatalogItem;
 }
 
-/** A catalogue that is read from pages of JSON. */
+/** A catalogue read from JSON pages. */
 export function jsonCatalog({
   isWhole = true,
   statuses = [200],
@@ -66,7 +66,7 @@ function productOf({ id: statedId, title, labels = [], currency, offers, address
   };
 }
 
-/** The lowest price of the offers that can be bought, else of all offers. Free and negative prices are ignored. */
+/** The lowest price of the available offers, else of all offers. Zero and negative prices are ignored. */
 function lowestPrice(offers: readonly Offer[]): number | null {
   const priced = offers.filter(({ price }) => price !== null && price > 0);
   const buyable = priced.filter(({ isAvailable }) => isAvailable === true);
@@ -74,7 +74,7 @@ function lowestPrice(offers: readonly Offer[]): number | null {
   return prices.length === 0 ? null : Math.min(...prices);
 }
 
-/** Whether any offer can be bought. Null when no offer can and one does not state it. */
+/** Whether any offer is available. Null when none is, but one does not state it. */
 function anyAvailable(offers: readonly Offer[]): boolean | null {
   if (offers.some(({ isAvailable }) => isAvailable === true)) return true;
   return offers.length === 0 || offers.some(({ isAvailable }) => isAvailable === null) ? null : false;

@@ -32,7 +32,7 @@ test.each([
   ['woocommerce', at('/shop/', '/product/mug/', '/produkt/tasse/'), 2],
   ['magento', at('/mugs.html', '/mug.html'), 0],
   ['unheard-of', at('/mug'), 0],
-])('of a sitemap of all pages on %s, only what its addresses show to be products', (platform, addresses, count) => {
+])('from a sitemap of all pages on %s, only addresses of products are taken', (platform, addresses, count) => {
   expect(countOf(platform, 'unknown', addresses)).toHaveLength(count);
 });
 

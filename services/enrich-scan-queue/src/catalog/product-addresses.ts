@@ -1,6 +1,6 @@
 import { withoutWww } from '@vitrine/registry/evidence/page-address';
 
-/** How addresses of products look on a platform, where those of other pages in the same sitemap do not. */
+/** The pattern of product addresses on a platform, which other pages in the same sitemap do not match. */
 const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   'big-cartel': /^\/product\/[^/]+$/,
   ecwid: /-p\d+\/?$/,
@@ -10,14 +10,14 @@ const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   prestashop: /\/\d+-[^/]+\.html$/,
   'salesforce-commerce-cloud': /\/[^/]+\.html$/,
   shopify: /\/products\/[^/]+$/,
-  // The number of a product ends its address; addresses of categories end with a slash.
+  // A product address ends with its number. Category addresses end with a slash.
   shopware: /^\/detail\/[^/]+$|^\/(?:[a-z]{2}\/)?[^/]+\/[^/\d]*\d[^/]*$/,
   'squarespace-commerce': /\/p\/[^/]+$/,
   vtex: /\/p$/,
   'wix-stores': /\/product-page\/[^/]+$/,
   woocommerce: /\/(?:product|produkt|produit|producto|prodotto|produto)\/[^/]+/,
 };
-/** The part that all addresses of a product share, in any language and category. */
+/** The part shared by all addresses of a product, in any language and category. */
 const PRODUCT_IDS: Readonly<Record<string, RegExp>> = {
   ecwid: /-p(\d+)\/?$/,
   odoo: /-(\d+)$/,
@@ -41,8 +41,10 @@ export function subjectOf(file: string): 'products' | 'other' | 'unknown' {
   return PRODUCT_FILE.test(name) ? 'products' : 'unknown';
 }
 
-/** Those addresses of a sitemap that are a product's, as paths on the host: by how the platform forms them; of a file of products all, where
- *  nothing is known of the platform or it forms them otherwise. */
+/**
+ * The product addresses of a sitemap, as paths on the host. They are selected by the pattern of the platform. All addresses of a product
+ * file count if the platform has no pattern or none of them matches.
+ */
 export function productPaths(
   addresses: readonly string[],
   host: string,
@@ -55,7 +57,9 @@ export function productPaths(
   return matching.length > 0 || subject === 'unknown' ? matching : paths;
 }
 
-/** An address of each product. Translations of one are counted once: by the number in its address, else those of the language that has most. */
+/**
+ * An address of each product. Translations count once: by the number in the address, else only the language with most addresses counts.
+ */
 export function distinctProducts(paths: readonly string[], platform: string): string[] {
   const id = Object.hasOwn(PRODUCT_IDS, platform) ? PRODUCT_IDS[platform] : undefined;
   const byId = new Map<string, string>();

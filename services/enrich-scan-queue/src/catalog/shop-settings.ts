@@ -2,7 +2,7 @@ import type { CatalogDocument } from './catalog-page.ts';
 import { countOf, currencyOf, objectOf, textOf } from './json-catalog.ts';
 import type { ShopSettings } from './take-census.ts';
 
-/** What the settings of a shop say of itself, whoever visits it. */
+/** Shop settings that do not depend on the visitor. */
 export interface StatedSettings extends ShopSettings {
   readonly name: string | null;
   /** ISO 3166-1 alpha-2, not checked. */

@@ -13,7 +13,7 @@ test.each<readonly [string, unknown, readonly string[]]>([
   ['what is no address', '<loc>javascript:alert(1)</loc><loc></loc><loc>/p/1</loc>', []],
   ['an address that is too long', `<loc>https://a.com/${'a'.repeat(2_048)}</loc><loc>https://a.com/b</loc>`, ['https://a.com/b']],
   ['one that does not end', '<loc>https://a.com/a</loc><loc>https://a.com/b', ['https://a.com/a']],
-  // From each beginning to the one end these are 10^13 characters.
+  // A search from each opening tag to the single end would pass 10^13 characters.
   ['beginnings without ends', `${'<loc>'.repeat(3 * MIB)}</loc><loc>https://a.com/b</loc>`, ['https://a.com/b']],
   ['no text', { loc: 'https://a.com/a' }, []],
 ])('%s', (_, body, expected) => expect(sitemapLocations(body)).toEqual(expected));

@@ -74,7 +74,7 @@ test.each([
   ['a status of failure', shopifyPage(items(3), { status: 503 })],
   ['null', document(null)],
   ['a list in the place of an object', document([1])],
-])('%s is no page, and no census comes of it', (_, page) => {
+])('%s is not a page and gives no census', (_, page) => {
   expect(shopify([page])).toBeUndefined();
 });
 
@@ -83,7 +83,7 @@ test('a declared total that differs makes an ended catalogue partial', () => {
   expect([100, 102, 98, 103, 5_000].map(census)).toEqual(['full', 'full', 'full', 'partial', 'partial']);
 });
 
-test('prices: the lowest that can be bought, none that are free, negative, broken or of gift cards', () => {
+test('prices: the lowest available one; zero, negative, malformed and gift card prices are ignored', () => {
   const priced = (variants: unknown, more = {}) =>
     source('shopify').read(shopifyPage([shopifyItem(1, variants, more)]))?.products[0];
   expect(priced([variant('30.00'), variant('20.00', false)])).toMatchObject({ price: 30, isAvailable: true });
@@ -93,7 +93,7 @@ test('prices: the lowest that can be bought, none that are free, negative, broke
   expect(priced('none')).toMatchObject({ price: null, isAvailable: null });
 });
 
-test('availability is null when one product does not say it', () => {
+test('availability is null when one product does not state it', () => {
   expect(shopify([shopifyPage([...items(9), shopifyItem(99, [{ price: '1' }])])])?.available_count).toBeNull();
   expect(shopify([shopifyPage([...items(9), shopifyItem(99, [variant('1', false)])])])?.available_count).toBe(9);
 });
@@ -123,7 +123,7 @@ test('a lower bound of a catalogue needs more prices: 20 of a first page, 30 of 
   ]);
 });
 
-test('WooCommerce: minor units, totals in headers; three currencies are none', () => {
+test('WooCommerce: minor units, totals in headers; three currencies give no currency', () => {
   const product = (id: number, currency = 'EUR', more = {}) => ({
     id,
     name: 'Mug',
@@ -221,7 +221,7 @@ test('Squarespace: prices with their currency, also reduced ones; a store page i
   expect(products(stocked('24.00', { onSale: true, salePriceMoney: money('9.50') }))).toMatchObject({ price: 9.5 });
   expect(products({ priceMoney: money('3.00'), unlimited: true })).toMatchObject({ isAvailable: true });
   expect(products(stocked('3.00', { qtyInStock: 0 }))).toMatchObject({ isAvailable: false });
-  // Two statements that contradict each other, two currencies, and minor units of no currency.
+  // Contradictory statements, two currencies, and minor units of no currency.
   expect(products(stocked('24.00', { price: 1_900 }))).toMatchObject({ price: null });
   expect(products(stocked('24.00'), stocked('1.00', { priceMoney: money('1.00', 'USD') }))).toMatchObject({
     price: null,
@@ -259,7 +259,7 @@ test('Squarespace: prices with their currency, also reduced ones; a store page i
     expect(source('squarespace-commerce').read(page([], { collection: { typeName } }))).toBeUndefined();
 });
 
-test('Big Cartel: options that can be bought, and no end but an empty page', () => {
+test('Big Cartel: available options, and only an empty page is the end', () => {
   const item = (id: number, more = {}) => ({ id, name: 'Print', status: 'active', price: 20, ...more });
   const options = [{ id: 1, price: 12, sold_out: true }, { id: 2, price: 15.5, sold_out: false }]; // prettier-ignore
   const census = (...pages: unknown[][]) => takeCensus(source('big-cartel'), pages.map((page) => document(page)), { currency: 'USD', productCount: null }); // prettier-ignore
@@ -307,11 +307,11 @@ describe('addresses of a sitemap, with structured data of pages', () => {
     ['prices that are none', range(40).map((i) => product(i, ['0.00', '12,50', 'call us', null][i % 4] ?? null)), null],
     ['three currencies', range(60).map((i) => product(i, '5.00', ['EUR', 'USD', 'GBP'][i % 3])), null],
     ['no currency', range(40).map((i) => product(i, '5.00', null)), null],
-  ])('%s make no statistics', (_, products, currency) => {
+  ])('%s give no statistics', (_, products, currency) => {
     expect(census(pageOf(products))).toEqual({ ...COUNTED, currency, price_range: null });
   });
 
-  test('what two pages contradict each other about is no price', () => {
+  test('contradictory prices of two pages are ignored', () => {
     const [one] = structuredProducts([pageOf([product(1, '5.00')]), pageOf([product(1, '6.00')])]);
     expect(one).toMatchObject({ price: null, currency: null });
     expect(oneCurrency(structuredProducts([pageOf([product(1, '5', 'EUR'), product(2, '6', 'USD')])]))).toBeNull();
@@ -328,7 +328,7 @@ test('requests of pages differ, and a kind names its source', () => {
   expect(catalogSourceOf('constructor')).toBeUndefined();
 });
 
-test('whatever a storefront sends, reading it does not throw and counts stay consistent', () => {
+test('any input of a storefront is read without throwing, and counts stay consistent', () => {
   const kinds = ['shopify', 'woocommerce', 'magento', 'vtex', 'bigcommerce', 'squarespace-commerce', 'big-cartel'];
   const key = fc.constantFrom(
     'products',
@@ -366,7 +366,7 @@ test('whatever a storefront sends, reading it does not throw and counts stay con
   );
 });
 
-test('settings: what the shop states of itself, and nothing by its form alone', () => {
+test('settings: only statements of the shop, never a guess by form alone', () => {
   const meta = (body: unknown) => shopSettings([{ kind: 'shopify_meta', ...document(body) }]);
   expect(
     meta({

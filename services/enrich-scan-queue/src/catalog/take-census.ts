@@ -4,9 +4,9 @@ import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import { currencyOf, numberOf, textsOf } from './json-catalog.ts';
 
 export interface ShopSettings {
-  /** ISO 4217, as the settings of the shop state it, never as a visitor sees it. */
+  /** ISO 4217, from the settings of the shop, never the currency shown to a visitor. */
   readonly currency: string | null;
-  /** Products that the shop says it has. */
+  /** The total stated by the shop. */
   readonly productCount: number | null;
 }
 
@@ -16,9 +16,10 @@ export interface CatalogRead {
   readonly products: readonly CatalogProduct[];
 }
 
-/** Counts the products on the pages of a catalogue. Null when no page could be read.
- *  @param documents - of the source, in the order of their pages
- *  @param structured - products in structured data of pages, whose prices stand for those of a source that lists none */
+/**
+ * Counts the products on the pages of a catalogue. Null when no page could be read. @param documents - of the source, in page order
+ * @param structured - products in structured data of pages; their prices replace those of a source without prices
+ */
 export function takeCensus(
   source: CatalogSource,
   documents: readonly CatalogDocument[],
@@ -30,7 +31,7 @@ export function takeCensus(
   const pages = (end === -1 ? read : read.slice(0, end)).filter((page) => page !== undefined);
   if (pages.length === 0) return null;
 
-  // Pages of a catalogue that changes meanwhile repeat products: the first sighting of each counts.
+  // Pages repeat products when the catalogue changes during the scan. The first occurrence of each counts.
   const byId = new Map<string, CatalogProduct>();
   for (const product of pages.flatMap((page) => page.products)) if (!byId.has(product.id)) byId.set(product.id, product);
   const products = [...byId.values()];

@@ -38,13 +38,13 @@ async function explained(text: string, values: { format?: string; technology?: s
 }
 
 describe('rules', () => {
-  test('list has every technology with its number of rules', async () => {
+  test('list prints every technology with its number of rules', async () => {
     const { code, text } = await outputOf((context) => rulesList.run({ values: {}, positionals: [] }, context));
     expect(code).toBe(0);
     expect(text.trim().split('\n')).toHaveLength(VOCABULARY.length + 1);
   });
 
-  test('show has the rules of one technology, and rejects an unknown slug', async () => {
+  test('show prints the rules of one technology and rejects an unknown slug', async () => {
     const { text } = await outputOf((context) => rulesShow.run({ values: {}, positionals: ['stripe'] }, context));
     expect(text).toMatch(/^Stripe \(service, payments\)\n[\s\S]*loads +js\.stripe\.com\n/);
     const unknown = outputOf((context) => rulesShow.run({ values: {}, positionals: ['strip'] }, context));
@@ -66,7 +66,7 @@ describe('rules', () => {
     expect(await explained(evidence, { format: 'json' })).toEqual(await explained(PAGE, { format: 'json' }));
   });
 
-  test('explain of one technology that did not match shows what was looked for and ends with 1', async () => {
+  test('explain of a technology that did not match prints its rules and ends with 1', async () => {
     const { code, text } = await explained(PAGE, { technology: 'klaviyo' });
     expect([code, text]).toEqual([
       1,

@@ -21,7 +21,7 @@ export interface SessionResponse extends Omit<HttpResponse, 'body'> {
   readonly redirects: readonly Redirect[];
 }
 
-/** The gate put the scan off. */
+/** The gate postponed the scan. */
 export class ScanDelayed extends Error {
   readonly retryAfterMs: number;
 
@@ -33,17 +33,19 @@ export class ScanDelayed extends Error {
 
 type PageRequest = Omit<HttpRequest, 'url'>;
 
-/** All requests of one scan: robots.txt before the first one to an origin, the gate before each, every hop of a redirect checked like the first,
- *  and bot defences recognised in whatever comes back. Rejects with FetchError and ScanDelayed only. */
+/**
+ * All requests of one scan: robots.txt is read before the first one to an origin, the gate is asked before each, every redirect is
+ * checked like the first request, and bot defences are recognised in every response. Rejects with FetchError and ScanDelayed only.
+ */
 export class FetchSession implements AsyncDisposable {
   /** Of the robots.txt that was read last. */
   sitemaps: readonly string[] = [];
   readonly #settings: FetchSettings;
   readonly #context: ScanRequestContext;
-  /** Of the caller, and of the time that a scan may take. */
+  /** Aborted by the caller or at the deadline of the scan. */
   readonly #signal: AbortSignal;
   readonly #robotsCache: RobotsCache;
-  /** By name: nothing is looked up twice in a scan. */
+  /** By name, so that no name is looked up twice in a scan. */
   readonly #hosts = new Map<string, CheckedHost>();
   readonly #connections = new Map<string, HostConnection>();
 
@@ -59,7 +61,7 @@ export class FetchSession implements AsyncDisposable {
     return this.#signal.aborted;
   }
 
-  /** Whether the caller wants no more of the scan: what was read so far is not wanted either. */
+  /** Whether the caller has aborted the scan. Then the data read so far is discarded as well. */
   get isAborted(): boolean {
     return this.#context.signal.aborted;
   }
@@ -71,7 +73,7 @@ export class FetchSession implements AsyncDisposable {
     return response;
   }
 
-  /** Whether robots.txt of the origin, which has been read or is now, allows the address. */
+  /** Whether robots.txt of the origin allows the address. Reads robots.txt if needed. */
   async isAllowed(url: URL): Promise<boolean> {
     return (await this.#robotsOf(url)).isAllowed(`${url.pathname}${url.search}`);
   }
@@ -149,7 +151,7 @@ export class FetchSession implements AsyncDisposable {
     return rules;
   }
 
-  /** RFC 9309, 2.3.1: what is missing allows all, what cannot be reached forbids all. */
+  /** RFC 9309, 2.3.1: a missing file allows all, an unreachable one forbids all. */
   async #readRobots({ origin }: URL): Promise<RobotsRules> {
     const limit = { maxBytes: this.#settings.limits.maxRobotsBytes, truncate: true };
     const response = await this.#follow(new URL('/robots.txt', origin), { accept: ROBOTS_ACCEPT, limit }, async () => {});

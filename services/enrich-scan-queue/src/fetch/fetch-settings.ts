@@ -6,11 +6,11 @@ import { resolveByDns, type LoopbackHosts, type ResolveAddresses } from './netwo
 export const FETCH_LIMITS = {
   connectTimeoutMs: 5_000,
   headersTimeoutMs: 10_000,
-  /** Between two chunks of a body. */
+  /** Maximum time between two chunks of a body. */
   idleTimeoutMs: 10_000,
-  /** Of one request, from the lookup to the last byte. */
+  /** Maximum time of one request, from the lookup to the last byte. */
   requestTimeoutMs: 20_000,
-  /** Of the whole scan; after the home page it ends the reading, and what was read stays. */
+  /** Maximum time of the whole scan. After the home page it only ends the reading, and the data read so far is kept. */
   scanTimeoutMs: 60_000,
   maxRedirects: 5,
   maxHeaderBytes: 64 * 1024,
@@ -26,15 +26,15 @@ export const FETCH_LIMITS = {
 export type FetchLimits = { readonly [Name in keyof typeof FETCH_LIMITS]: number };
 
 export interface FetchSettings {
-  /** Says who scans and where to complain. */
+  /** Sent as the User-Agent with a contact address. */
   readonly userAgent: string;
   readonly limits: FetchLimits;
   readonly resolve: ResolveAddresses;
-  /** For tests and the demo; configuration of production refuses any. */
+  /** For tests and the demo; refused in production. */
   readonly loopbackHosts: LoopbackHosts;
-  /** A further authority for fixture storefronts, PEM. */
+  /** An additional certificate authority for fixture storefronts, PEM. */
   readonly ca: string | undefined;
-  /** Opens connections. Tests watch here what would be connected to; configuration cannot set it. */
+  /** Opens connections. Tests replace it to observe connections. Configuration cannot set it. */
   readonly dial: Dial;
 }
 
@@ -58,7 +58,7 @@ export function createFetchSettings(config: ScanConfig['fetch'], version: string
   };
 }
 
-/** Of entries that configuration has checked. */
+/** Parses entries that configuration has checked. */
 function parseLoopbackHosts(entries: readonly string[]): LoopbackHosts {
   return Object.fromEntries(
     entries.map((entry) => {

@@ -17,7 +17,7 @@ const PUBLIC_ADDRESS = '93.184.216.34';
 /** Decoded, a bomb has up to 1 GiB. */
 const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
 
-/** Listens where a scanner must not connect to: on all addresses of this machine, on a port that `dial` puts in place of 80 and 443. */
+/** Listens on addresses that a scanner must not connect to: all of this machine, on a port that `dial` uses instead of 80 and 443. */
 class Canary {
   connections = 0;
   bytes = 0;
@@ -39,7 +39,7 @@ class Canary {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Connects to the address that is asked for, on the port of the canary; fixtures have other ports. */
+  /** Connects to the requested address on the port of the canary. Fixtures have other ports. */
   readonly dial: Dial = (address, port) => {
     if (port !== 80 && port !== 443) return dialTcp(address, port);
     this.dialled.push(address);
@@ -83,7 +83,7 @@ localhost localhost. foo.localhost intranet metadata.google.internal printer.loc
       .trim()
       .split(/\s+/);
 
-  test('the canary sees what reaches it', async () => {
+  test('the canary records connections', async () => {
     const socket = connect({ host: '127.0.0.1', port: canary.port });
     socket.resume();
     await once(socket, 'close');
@@ -118,7 +118,7 @@ localhost localhost. foo.localhost intranet metadata.google.internal printer.loc
     });
   });
 
-  test('a name that changes its answer between two lookups is looked up once, and connected to what was checked', async () => {
+  test('a name whose answer changes is looked up once, and the checked address is used', async () => {
     const lookups: string[] = [];
     const dialled: string[] = [];
     const result = await scan('rebinding.example.com', {
@@ -136,7 +136,7 @@ localhost localhost. foo.localhost intranet metadata.google.internal printer.loc
     expect(new Set(dialled)).toEqual(new Set([PUBLIC_ADDRESS]));
   });
 
-  test('a connection that ends up elsewhere is dropped before anything is sent', async () => {
+  test('a connection to another address is dropped before anything is sent', async () => {
     const elsewhere = await new Canary().listen();
     const diverting: Dial = () => elsewhere.dial('127.0.0.1', 80);
     const result = await scan('example.com', { resolve: async () => [PUBLIC_ADDRESS], dial: diverting });
@@ -146,12 +146,12 @@ localhost localhost. foo.localhost intranet metadata.google.internal printer.loc
     expect(elsewhere.bytes).toBe(0);
   });
 
-  test('an allow-list that names another address than of this machine is refused', async () => {
+  test('an allow-list with an address of another machine is refused', async () => {
     const loopbackHosts = { 'example.com': { address: '10.0.0.1', http_port: 80, https_port: 443 } };
     expect(await scan('example.com', { loopbackHosts })).toMatchObject({ reason: 'refused_address' });
   });
 
-  test('nothing was connected to, and nothing was sent', () => {
+  test('no connection was made and nothing was sent', () => {
     expect({ dialled: canary.dialled, connections: canary.connections, bytes: canary.bytes }).toEqual({
       dialled: [],
       connections: 0,
@@ -164,7 +164,7 @@ describe('every scan of a hostile storefront ends within its bounds', () => {
   const SHORT = { requestTimeoutMs: 500 };
   const TOO_LARGE = { outcome: 'failed', reason: 'too_large' };
   const MALFORMED = { outcome: 'failed', reason: 'http_error' };
-  // Not an observation: what it cannot be read in would be missed, and after three scans removed.
+  // Not an observation: technologies on unreadable pages would count as missing and be removed after three scans.
   const NO_PAGE = { outcome: 'failed', reason: 'not_html' };
   const TIMED_OUT = { outcome: 'failed', reason: 'timed_out' };
   const REFUSED = { outcome: 'failed', reason: 'refused_redirect' };
@@ -211,7 +211,7 @@ describe('every scan of a hostile storefront ends within its bounds', () => {
   });
 });
 
-test('a server that closes kept connections without notice is read over new ones', async () => {
+test('requests use a new connection when a server closes a kept one without notice', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -260,7 +260,7 @@ describe('TLS', () => {
     ['for another name', createTestCertificate({ names: ['example.net'], signedBy: authority })],
     ['signed by itself', createTestCertificate({ names: [name] })],
     ['signed by an unknown authority', createTestCertificate({ names: [name], signedBy: other })],
-  ])('a certificate that is %s fails the scan, and http is not tried instead', async (_, certificate) => {
+  ])('a certificate that is %s fails the scan without a fallback to http', async (_, certificate) => {
     const before = hostile.requests;
     expect(await scanOver(certificate, redirect)).toMatchObject({ outcome: 'failed', reason: 'tls' });
     expect(hostile.requests).toBe(before);

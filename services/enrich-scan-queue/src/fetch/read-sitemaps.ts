@@ -1,12 +1,12 @@
 import { distinctProducts, productPaths, subjectOf } from '../catalog/product-addresses.ts';
 import { sitemapLocations } from '../catalog/sources/sitemap-products.ts';
 
-/** Files of products that are read of a sitemap: at one request a second they have to leave time for pages. */
+/** Maximum product files of a sitemap. At one request a second they must leave time for pages. */
 const MAX_FILES = 3;
 const DEFAULT_SITEMAP = '/sitemap.xml';
 
 interface SitemapsOptions {
-  /** Those that robots.txt names on the storefront's host. */
+  /** Sitemaps on the storefront's host that robots.txt names. */
   readonly named: readonly string[];
   readonly platform: string;
   readonly host: string;
@@ -14,8 +14,10 @@ interface SitemapsOptions {
   readonly readXml: (address: string) => Promise<string>;
 }
 
-/** Paths of the products that the sitemap of a storefront names, each product once; undefined when it names none, which says nothing about the
- *  catalogue. Of an index (sitemaps.org) the files of products are read, or those that may be. */
+/**
+ * Paths of the products in the sitemap of a storefront, each product once. Undefined when it lists none, which does not mean that the
+ * catalogue is empty. In an index (sitemaps.org) the product files are read, or else files that may be.
+ */
 export async function readProductPaths({ named, platform, host, readXml }: SitemapsOptions): Promise<string[] | undefined> {
   const start = named.find((address) => subjectOf(address) === 'products') ?? named[0] ?? DEFAULT_SITEMAP;
   const text = await readXml(start);

@@ -17,19 +17,22 @@ import { CART_PATHS, COLLECTION_PATHS, platformLinks, type PageLinks } from './p
 export const HTML_ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 const JSON_ACCEPT = 'application/json';
 const XML_ACCEPT = 'application/xml,text/xml;q=0.9,*/*;q=0.1';
-/** Failed requests after the home page, until the rest is left out. */
+/** Failed requests after the home page, after which the rest is skipped. */
 const MAX_FAILURES = 3;
-/** Addresses of product pages that are taken from a catalogue. */
+/** Maximum product page addresses taken from a catalogue. */
 const MAX_FOUND = 3;
-/** Addresses of a class. */
+/** Maximum addresses tried for a page class. */
 const MAX_TRIED = 2;
-/** Control characters other than white space. A few are mistakes of a page, many mean that it is not text. */
+/** Control characters other than white space. A few are mistakes in a page. Many mean that it is not text. */
 const BINARY = /[^\P{Cc}\s]/gu;
 const SNIFFED_CHARS = 1_000;
 const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
 
-/** Reads what the plan wants beside the home page: the catalogue endpoints of the platform, then one page of each class. Each class and each
- *  document may fail by itself; a bot defence, throttling, the deadline or the gate ends the reading, and what was read stays. */
+/**
+ * Reads the planned pages after the home page: the catalogue endpoints of the platform, then one page of each class. Each class and
+ * document may fail without affecting others. A bot defence, throttling, the deadline or the gate ends the reading, and the data read so
+ * far is kept.
+ */
 export class StorefrontReader {
   readonly #session: FetchSession;
   readonly #limits: FetchLimits;
@@ -77,7 +80,7 @@ export class StorefrontReader {
     return found ?? this.#readSitemaps(platform);
   }
 
-  /** Undefined where it has not answered what the source reads. */
+  /** Undefined if the response is not one that the source reads. */
   async #readEndpoint(source: CatalogSource, collections: readonly string[]): Promise<string[] | undefined> {
     let found: string[] | undefined;
     let previous: FetchedDocument | undefined;
@@ -115,7 +118,7 @@ export class StorefrontReader {
     return response === undefined || response === 'excluded' || response.status !== 200 ? '' : response.text;
   }
 
-  /** Undefined for what was not answered, is an error of the first page, or is not in the format that was asked for. */
+  /** Undefined without a response, for an error on the first page, or for another format than requested. */
   async #readDocument(kind: string, path: string, accept: string): Promise<FetchedDocument | undefined> {
     const response = await this.#get(path, accept, { maxBytes: this.#limits.maxDocumentBytes }, kind);
     if (response === 'excluded') this.#coverage.note(`robots.txt excludes ${kind}.`);
@@ -123,7 +126,7 @@ export class StorefrontReader {
     const { status, text } = response;
     const isError = status >= 300;
     const isKnown = this.#documents.some((document) => document.kind === kind);
-    // The error of a later page says that the catalogue was cut; one of the first page, that there is no such endpoint.
+    // An error on a later page means that the catalogue was cut. An error on the first page means that there is no such endpoint.
     if (isError && !isKnown) return undefined;
     const body = isError ? null : accept === JSON_ACCEPT ? parseJson(text) : text;
     if (body === undefined) this.#coverage.note(`${kind} was not JSON.`);
@@ -176,7 +179,7 @@ export class StorefrontReader {
     }
   }
 
-  /** The storefront has one host; what another one serves is not its page. */
+  /** The storefront has one host. A page of another host is not its page. */
   #isOwn(url: URL | null): boolean {
     return url !== null && withoutWww(url.hostname) === withoutWww(new URL(this.#home.url).hostname);
   }
@@ -193,14 +196,14 @@ export class StorefrontReader {
   }
 }
 
-/** Whether a response is a page of HTML with something in it. */
+/** Whether a response is a non-empty HTML page. */
 export function isPage({ status, contentType, text }: SessionResponse): boolean {
   const isHtml =
     contentType === '' ? /^\s*</.test(text.slice(0, 500)) : /\b(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
   return status >= 200 && status < 300 && isHtml && /<[a-z!]/i.test(text) && !isBinary(text.slice(0, SNIFFED_CHARS));
 }
 
-/** A body that was compressed twice, or is in another charset than declared, is not a page: nothing could be found in it. */
+/** A body that was compressed twice, or has another charset than declared, is not a page: rules could find nothing in it. */
 function isBinary(head: string): boolean {
   return (head.match(BINARY)?.length ?? 0) > head.length / 20;
 }

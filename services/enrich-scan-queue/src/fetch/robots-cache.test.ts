@@ -12,7 +12,7 @@ test.each([
   for (let n = 1; n <= count; n++) cache.set(origin(n), parseRobots(text, 'VitrineBot'));
   expect(cache.get(origin(1))).toBeUndefined();
   expect(cache.get(origin(count))?.isAllowed('/a/long/path/that/keeps/the/text')).toBe(false);
-  // What is read anew replaces what was there, and counts once.
+  // A new read replaces the old entry and counts once.
   for (let n = 1; n <= count; n++) cache.set(origin(count), parseRobots(text, 'VitrineBot'));
   expect(cache.get(origin(count - 1))).toBeDefined();
 });

@@ -1,12 +1,12 @@
 import type { RobotsRules } from './reading/parse-robots.ts';
 
-/** RFC 9309 allows a day. An hour is enough for a scan that was put off by Crawl-delay to go on where it was. */
+/** RFC 9309 allows a day. An hour is enough for a scan that was postponed by Crawl-delay to continue. */
 const KEEP_MS = 3_600_000;
 const MAX_ORIGINS = 2_000;
-/** Of all texts together: 2,000 of the longest would be a gigabyte. */
+/** Bound of all texts together, because 2,000 of the longest would be a gigabyte. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
 
-/** The rules of origins that were read lately, in this process; the oldest go first. */
+/** The rules of origins recently read by this process. The oldest are evicted first. */
 export class RobotsCache {
   readonly #entries = new Map<string, { readonly rules: RobotsRules; readonly readAt: number }>();
   readonly #now: () => number;

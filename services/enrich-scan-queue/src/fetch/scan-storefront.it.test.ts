@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test('names of cookies are kept, and no value', async () => {
+test('names of cookies are kept, but no values', async () => {
   const capture = captureOf(await scan({ platform: 'magento' }));
   expect(capture.pages[0]?.cookies).toEqual(['PHPSESSID', 'X-Magento-Vary', 'mage-messages']);
   expect(JSON.stringify(capture)).not.toContain('9bf9a599');
@@ -109,7 +109,7 @@ test.each([
   ['that robots.txt excludes', 'User-agent: *\nDisallow: /1_index_sitemap.xml\nSitemap: https://example.com/1_index_sitemap.xml'],
   ['on another host', 'Sitemap: https://cdn.example.net/sitemap.xml'],
   ['that is a page', 'Sitemap: https://example.com/2-home'],
-])('a sitemap %s says nothing', async (_, robots) => {
+])('a sitemap %s is ignored', async (_, robots) => {
   const scanned = await scan({ platform: 'prestashop', products: 30, robots });
   expect(captureOf(scanned)).toMatchObject({ scope: 'full', documents: [] });
   expect(scanned.requests.every(({ host }) => host === HOST)).toBe(true);
@@ -138,11 +138,11 @@ test('a class that robots.txt excludes is not planned, and is not requested', as
   expect(scanned.slowdowns).toEqual([[HOST, 'crawl_delay', 3_000]]);
 });
 
-test('a home page without links is read by what the platform always has', async () => {
+test('for a home page without links the standard pages of the platform are read', async () => {
   expect(summary(captureOf(await scan({ platform: 'shopify', linked: false }))).pages).toBe('home collection product cart');
 });
 
-test('a site that sells nothing is read as far as it goes', async () => {
+test('a site that sells nothing is read as far as possible', async () => {
   expect(summary(captureOf(await scan({ platform: 'none' })))).toMatchObject({
     scope: 'homepage_only',
     pages: 'home',
@@ -150,7 +150,7 @@ test('a site that sells nothing is read as far as it goes', async () => {
   });
 });
 
-test('a missing robots.txt allows', async () => {
+test('a missing robots.txt allows all', async () => {
   expect(captureOf(await scan({ platform: 'shopify', robots: null })).scope).toBe('full');
 });
 
@@ -176,14 +176,14 @@ test.each([
   expect(requests.length).toBeLessThanOrEqual(3);
 });
 
-test.each(['password', 'closed', 'parked', 'login'] as const)('%s is an observation of that alone', async (behaviour) => {
+test.each(['password', 'closed', 'parked', 'login'] as const)('%s is an observation of that status alone', async (behaviour) => {
   const capture = captureOf(await scan({ behaviour }));
   expect(capture.storefrontCondition).toBe(behaviour === 'login' ? 'password' : behaviour);
   expect(summary(capture)).toMatchObject({ scope: 'homepage_only', pages: '', documents: '' });
   expect(capture.coverageNote).not.toBeNull();
 });
 
-test('a challenge after the home page ends the scan at once and leaves a smaller scope with a note', async () => {
+test('a challenge after the home page ends the scan at once with a smaller scope and a note', async () => {
   const scanned = await scan({ behaviour: 'challenged-after-home' });
   expect(captureOf(scanned)).toMatchObject({
     scope: 'homepage_only',
@@ -209,7 +209,7 @@ test('a domain that moved is recorded with its redirects, and the other storefro
   ]);
 });
 
-test('the gate puts a scan off before its home page, and ends it after', async () => {
+test('the gate postpones a scan before its home page, and ends it afterwards', async () => {
   expect((await scan({}, { delayedFrom: 2 })).result).toEqual({ outcome: 'delayed', retryAfterMs: 1_000 });
   expect(captureOf(await scan({}, { delayedFrom: 5 }))).toMatchObject({
     coverageNote: expect.stringContaining('busy with other scans'),
@@ -230,14 +230,14 @@ test('a scan that is aborted after its home page leaves nothing', async () => {
   expect(scanned.result).toMatchObject({ outcome: 'failed', reason: 'timed_out' });
 });
 
-test('a scan whose time is over after its home page keeps what was read, and says so', async () => {
+test('a scan that reaches its deadline after the home page keeps the pages read, with a note', async () => {
   const slow = new Promise<never>(() => {});
   const scanned = await scan({}, { limits: { scanTimeoutMs: 3_000 }, onTurn: (turn) => (turn >= 4 ? slow : undefined) });
-  // On a machine that pauses for longer than the scan may take, even its home page is not read.
+  // If the machine pauses for longer than the deadline, even the home page is not read.
   if ('outcome' in scanned.result) expect(scanned.result).toMatchObject({ outcome: 'failed', reason: 'timed_out' });
   else expect(scanned.result).toMatchObject({ coverageNote: expect.stringContaining('The time of the scan was over.') });
 });
 
-test('a domain without an address, and one that is not public', async () => {
+test('a domain without an address, and one with a private address', async () => {
   expect((await scanFixture('example.org', {})).result).toMatchObject({ outcome: 'failed', reason: 'dns' });
 });

@@ -16,8 +16,10 @@ interface ScanStorefrontOptions {
   readonly now: () => number;
 }
 
-/** Reads storefronts: home page, then what the plan wants. What stands in the way of the home page makes an attempt, what stands in the way of
- *  other pages a smaller scope with a note. Spec: S8.1 to S8.3. */
+/**
+ * Reads storefronts: the home page, then the planned pages. A failure of the home page makes the scan a failed attempt. A failure of
+ * other pages gives a smaller scope with a note. Spec: S8.1 to S8.3.
+ */
 export function createScanStorefront({ settings, now }: ScanStorefrontOptions): ScanStorefront {
   const robotsCache = new RobotsCache(now);
   return async (domain, context) => {
@@ -33,8 +35,10 @@ export function createScanStorefront({ settings, now }: ScanStorefrontOptions): 
   };
 }
 
-/** The home page of a domain: over https, then with www, then over http where nothing listens on the port of https. A certificate that is not
- *  valid is never gone around by http. Where none can be reached, the first failure is what is reported. */
+/**
+ * The home page of a domain: over https, then with www, then over http if nothing listens on the https port. An invalid certificate is
+ * never bypassed with http. If none can be reached, the first failure is reported.
+ */
 async function findHome(domain: string, session: FetchSession, settings: FetchSettings): Promise<SessionResponse> {
   let first: FetchError | undefined;
   for (const address of [`https://${domain}/`, `https://www.${domain}/`, `http://${domain}/`]) {
@@ -81,7 +85,7 @@ async function captureStorefront(
   };
 }
 
-/** Throws for a home page that is not an HTML page: it proves nothing about a store. */
+/** Throws for a home page that is not an HTML page: it is no evidence about a store. */
 function refuseNoPage(home: SessionResponse): void {
   const { status, headers, url, contentType } = home;
   const retryAfterMs = retryAfterOf(headers['retry-after']);

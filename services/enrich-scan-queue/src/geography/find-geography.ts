@@ -65,24 +65,27 @@ function countryOfVatId(id: string): string | null {
   return countryCode(prefix === 'EL' ? 'GR' : prefix);
 }
 
-/** What a scan found of the country of a store. Nothing of it depends on where the scanner is. */
+/** Evidence of a scan for the country of a store, independent of the location of the scanner. */
 export interface GeographyEvidence {
   readonly domain: string;
-  /** Of the shop's own settings. */
+  /** From the shop's own settings. */
   readonly settingsCountry: string | null;
-  /** Of shipping origins, return addresses and the organisation's address in structured data. */
+  /** From shipping origins, return addresses and the organisation's address in structured data. */
   readonly addressCountries: readonly string[];
   readonly currency: string | null;
-  /** Of `lang` and `og:locale`. */
+  /** From `lang` and `og:locale`. */
   readonly languages: readonly string[];
   readonly phones: readonly string[];
   readonly vatIds: readonly string[];
 }
 
-/** Weak signals that have to agree. Spec: S8.12. */
+/** Number of weak signals that have to agree. Spec: S8.12. */
 const FEWEST_SIGNALS = 2;
 
-/** `observed` from settings, else from addresses that agree; `inferred` where two kinds of weak signals agree and no other country has as many. */
+/**
+ * `observed` from settings, else from addresses that agree; `inferred` if two kinds of weak signals agree and no other country has as
+ * many.
+ */
 export function findGeography(evidence: GeographyEvidence): ObservationFacts['geography'] {
   const settings = countryCode(evidence.settingsCountry);
   if (settings !== null) return { country: settings, basis: 'observed' };
@@ -96,7 +99,7 @@ export function findGeography(evidence: GeographyEvidence): ObservationFacts['ge
     countriesOf(evidence.phones, countryOfPhone),
     countriesOf(evidence.vatIds, countryOfVatId),
   ];
-  // A kind of signal that names several countries names none.
+  // A kind of signal with several countries is ignored.
   const votes = new Map<string, number>();
   for (const [country, ...others] of kinds.map((kind) => [...kind])) {
     if (country !== undefined && others.length === 0) votes.set(country, (votes.get(country) ?? 0) + 1);

@@ -19,7 +19,7 @@ test.each<[string, Partial<ScannerState>, string[]]>([
   expect(healthReasons({ ...WELL, ...changes })).toEqual(reasons);
 });
 
-test('a process whose loop does not come round for two minutes is not live, whatever is away', () => {
+test('a process with a loop that stalls for two minutes is not live, even without its dependencies', () => {
   const away = { ...WELL, databaseReason: 'away', canPublish: false, consumers: [] };
   expect(stalledBy(away)).toEqual([]);
   expect(stalledBy({ ...away, loopsAgeSec: new Map([['due jobs', 121]]) })).toEqual(['due jobs: no progress for 121 s']);

@@ -29,19 +29,19 @@ export function serviceHealth(state: () => ScannerState, figures: () => HealthFi
 /** A loop that has not come round for so long makes no progress: each round ends within its timeouts of the database. */
 const STALLED_AFTER_SEC = 120;
 
-/** What the service depends on and does; none of it is read by a call. */
+/** State of the service and its dependencies. Reading it makes no calls. */
 export interface ScannerState {
-  /** Why the database cannot be used; undefined while it responds. */
+  /** Why the database is unusable; undefined while it responds. */
   readonly databaseReason: string | undefined;
-  /** By topic; none before the database was reached, and without a broker. */
+  /** By topic; empty before the database was reached and without a broker. */
   readonly consumers: readonly ConsumerStatus[];
   /** Undefined without a broker. */
   readonly canPublish: boolean | undefined;
-  /** Seconds since each loop of the process came round, by its name. */
+  /** Seconds since the last completed round of each loop, by name. */
   readonly loopsAgeSec: ReadonlyMap<string, number>;
 }
 
-/** Why the process should be restarted; nothing while it makes progress. Neither database nor broker have to be there. */
+/** Why the process should be restarted; undefined while it makes progress. Does not depend on database or broker. */
 export function stalledBy({ loopsAgeSec }: ScannerState): string[] {
   const stalled = [...loopsAgeSec].filter(([, age]) => age > STALLED_AFTER_SEC);
   return stalled.map(([name, age]) => `${name}: no progress for ${Math.round(age)} s`);

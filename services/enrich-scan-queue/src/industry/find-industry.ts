@@ -68,11 +68,11 @@ const DECLARED_INDUSTRIES: Readonly<Record<string, string>> = {
 
 type ClassifiedProduct = Pick<CatalogProduct, 'title' | 'labels'>;
 
-/** Fewest products of a vote. Spec: S8.13. */
+/** Minimum number of products for a vote. Spec: S8.13. */
 const FEWEST_PRODUCTS = 10;
-/** More products do not change a vote. */
+/** Maximum number of products in a vote; more would not change it. */
 const MOST_PRODUCTS = 500;
-/** The winner has this part of all products, and is so many times the next. */
+/** The winner needs this share of all products, and this multiple of the second. */
 const WINNING_PART = 0.5;
 const WINNING_LEAD = 2;
 
@@ -82,8 +82,10 @@ const INDUSTRY_OF_WORD = new Map(
   ),
 );
 
-/** `declared` where structured data names one kind of shop, else `classified` by a vote of products; null where neither is clear.
- *  @param types - of the organisation in structured data */
+/**
+ * `declared` if structured data names one kind of shop, else `classified` by a vote of products; null if neither is clear. @param types
+ * - of the organisation in structured data
+ */
 export function findIndustry(types: readonly string[], products: readonly ClassifiedProduct[]): ObservationFacts['industry'] {
   const declared = new Set(types.map((type) => ownValue(DECLARED_INDUSTRIES, type)).filter((slug) => slug !== undefined));
   if (declared.size === 1) return { slug: [...declared][0] ?? null, basis: 'declared' };

@@ -19,7 +19,7 @@ interface DueJobsTools {
   readonly pollMs?: number;
 }
 
-/** Takes jobs that come back: further attempts, scans that were put off, and jobs of processes that died. Resolves when the signal is aborted. */
+/** Takes due jobs: further attempts, postponed scans, and jobs of processes that died. Resolves when the signal is aborted. */
 export async function runDueJobs(tools: DueJobsTools): Promise<void> {
   const { logger, signal, onRound, pollMs = POLL_MS } = tools;
   while (!signal.aborted) {

@@ -8,21 +8,24 @@ import { afterAttempt, type RetryLimits } from './retry-policy.ts';
 import { LEASE_MS, type ClaimedJob, type ScanJobs } from './scan-jobs.ts';
 import type { ScanSlots } from './scan-slots.ts';
 
-/** The fetcher ends a scan after 60 s; this is for what it does not end. */
+/** The fetcher ends a scan after 60 s. This bound covers everything else. */
 const DEADLINE_MS = 65_000;
-/** Of the 5 s of a shutdown step: for scans to end by themselves, and then for the others to be handed back. */
+/** Parts of the 5 s of a shutdown step: first for scans to end by themselves, then to requeue the others. */
 const DRAIN_MS = 3_000;
 const ENDS_PROCESSES = 'no process came to the end of this scan';
 const AFTER_BUG = 'report it with this line; the job is tried again up to jobs.max_attempts';
 const AFTER_LOST_LEASE = 'nothing was written: another process has the job: docs/failure-modes.md#scan-jobs-that-are-taken-over';
 
-/** How a run ended. `completed`: its observation is committed, with the end of the job. `lost`: another process has the job. */
+/** How a run ended. `completed`: its observation was committed together with the end of the job. `lost`: another process has the job. */
 export type RunResult = { readonly outcome: 'completed' } | { readonly outcome: 'lost' } | ScanAttempt;
 
 /** The end of a run, for metrics. */
 export interface EndedRun {
   readonly job: ClaimedJob;
-  /** `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was away. */
+  /**
+   * `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was
+   * unavailable.
+   */
   readonly result: 'completed' | 'blocked' | 'failed' | 'retried' | 'put_off' | 'handed_back' | 'lost' | 'undecided';
   readonly reason?: string;
   /** Times of `performance.now()`. */
@@ -46,7 +49,7 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** Runs claimed jobs, renews their leases, and writes how they ended. */
+/** Runs claimed jobs, renews their leases, and writes their results. */
 export class JobRunner {
   /** Milliseconds of `performance.now()` at the last round of renewals. */
   renewedAt = performance.now();
@@ -63,8 +66,10 @@ export class JobRunner {
     this.#renewing = this.#renewLeases();
   }
 
-  /** Claims a job for a slot that the caller has taken, and runs it. Releases the slot after the run, or when there is no job. Resolves with
-   *  whether there was one. */
+  /**
+   * Claims a job for a slot of the caller and runs it. Releases the slot after the run, or at once if there is no job. Resolves with
+   * whether there was one.
+   */
   async claim(claimJob: () => Promise<ClaimedJob | undefined>): Promise<boolean> {
     let job: ClaimedJob | undefined;
     try {
@@ -76,7 +81,7 @@ export class JobRunner {
     return job !== undefined;
   }
 
-  /** Gives running scans a while to end, and hands the others back. */
+  /** Waits a while for running scans to end, then requeues the others. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const late = new AbortController();
@@ -87,7 +92,7 @@ export class JobRunner {
     await this.#renewing;
   }
 
-  /** Resolves when no job runs: after `stop`, one whose claim was under way is handed back at once. */
+  /** Resolves when no job runs. After `stop`, a job whose claim was in progress is requeued at once. */
   async settle(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
@@ -108,7 +113,7 @@ export class JobRunner {
     let result: RunResult;
     try {
       const isOver = job.attempts > limits.maxAttempts;
-      // A claim that was under way when the process was stopped.
+      // The claim was in progress when the process was stopped.
       if (this.#stopping.signal.aborted) abort.abort(new Error('the process stops'));
       if (isOver) result = { outcome: 'failed', reason: 'internal', detail: ENDS_PROCESSES };
       else if (abort.signal.aborted) result = { outcome: 'delayed', retryAfterMs: 0 };

@@ -7,7 +7,7 @@ import type { ScanJobs } from './scan-jobs.ts';
 import type { ScanSlots } from './scan-slots.ts';
 import { z } from 'zod';
 
-/** How long a message waits for a slot before the consumer looks after its group. */
+/** How long a message waits for a slot before the consumer gets control back to maintain its group membership. */
 const SLOT_WAIT_MS = 5_000;
 const MALFORMED = 'malformed_message';
 
@@ -15,12 +15,14 @@ interface RequestHandlerTools {
   readonly jobs: Pick<ScanJobs, 'claim'>;
   readonly slots: ScanSlots;
   readonly runner: Pick<JobRunner, 'claim'>;
-  /** A job that another delivery has taken, or that has ended. */
+  /** The job was taken by another delivery or has ended. */
   readonly onDuplicate: () => void;
 }
 
-/** Takes the jobs of messages: each waits for a slot and is claimed, durably, before its offset is committed; it runs after that. So a topic's lag
- *  is what no process has taken yet. Meant for batches of one record, because a batch waits for its last one. */
+/**
+ * Takes the jobs of messages. Each waits for a slot and is durably claimed before its offset is committed. It runs after that, so a
+ * topic's lag counts jobs that no process has taken yet. Use batches of one record, because a batch waits for its last record.
+ */
 export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, onDuplicate }: RequestHandlerTools): RecordHandler {
   return async (records) => {
     const rejected: RejectedRecord[] = [];

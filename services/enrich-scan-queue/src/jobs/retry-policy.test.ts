@@ -22,7 +22,7 @@ test.each([
   expect(afterAttempt(attempt, attempts, LIMITS, 0)).toMatchObject(expected);
 });
 
-test('whatever happens, a job ends after its last attempt, with an error of one line that names the reason', () => {
+test('a job always ends after its last attempt, with a one-line error that names the reason', () => {
   for (const reason of ATTEMPT_REASONS)
     for (const outcome of ['blocked', 'failed'] as const) {
       const end = afterAttempt({ outcome, reason, detail: 'x'.repeat(1_000) }, LIMITS.maxAttempts, LIMITS, 1);
@@ -31,13 +31,13 @@ test('whatever happens, a job ends after its last attempt, with an error of one 
     }
 });
 
-test('an error can be written to the database, whatever a storefront made the scanner say', () => {
+test('an error can be written to the database, for any input of a storefront', () => {
   const detail = `a\0b${'x'.repeat(284)}😀`;
   const { error } = afterAttempt({ ...failed, detail }, 1, LIMITS, 0);
   expect([error.isWellFormed(), error.includes('\0')]).toEqual([true, false]);
 });
 
-test('what a storefront will repeat is not asked twice', () => {
+test('permanent refusals of a storefront are not retried', () => {
   const once = [
     'challenged',
     'robots_denied',

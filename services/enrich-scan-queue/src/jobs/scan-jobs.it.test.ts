@@ -32,7 +32,7 @@ const claim = async (id: string, replica: 0 | 1 = 0): Promise<ClaimedJob> => {
   return job;
 };
 
-test('of replicas that take the same job at once, one has it', async () => {
+test('exactly one of several replicas gets a job that all claim at once', async () => {
   const id = await queue('a.com');
   await database.owner.execute(
     `INSERT INTO analyses (id, domain, scan_job_id, created_at) VALUES ('ana_1', 'a.com', $1, now())`,
@@ -47,7 +47,7 @@ test('of replicas that take the same job at once, one has it', async () => {
   expect([await jobs[0].claim('job_unknown'), await jobs[0].firstDue()]).toEqual([undefined, undefined]);
 });
 
-test('a job whose process died is taken again when its lease is over, and the first holder cannot end it', async () => {
+test('a job of a dead process is taken again after its lease, and the first holder cannot end it', async () => {
   const id = await queue('b.com');
   const dead = await claim(id);
   expect([...(await jobs[0].renew([dead]))]).toEqual([id]);
@@ -68,7 +68,7 @@ test('a job whose process died is taken again when its lease is over, and the fi
   expect(await rowOf(id)).toMatchObject({ status: 'blocked', error: 'challenged: x' });
 });
 
-test('a job ends by the clock of the database, by which it is removed later, whatever the clock of its process', async () => {
+test('the end of a job is dated by the clock of the database, not of its process', async () => {
   const id = await queue('clock.com', 'routine');
   const job = await claim(id);
   const realNow = Date.now;
@@ -82,7 +82,7 @@ test('a job ends by the clock of the database, by which it is removed later, wha
   expect(await pools[0].query(text, [id])).toEqual([{ is_recent: true }]);
 });
 
-test('another attempt counts, being put off does not, and neither is taken before its time or by its message', async () => {
+test('a retry counts as an attempt, a postponement does not, and neither is taken early or by its message', async () => {
   const id = await queue('c.com', 'routine');
   expect(await jobs[0].retry(await claim(id), 3_600_000, 'timed_out: x')).toBe(true);
   expect([await jobs[0].claim(id), await jobs[0].firstDue()]).toEqual([undefined, undefined]);
@@ -94,18 +94,18 @@ test('another attempt counts, being put off does not, and neither is taken befor
   expect(await jobs[0].claimDue()).toMatchObject({ id, attempts: 2 });
 });
 
-test('due jobs that somebody asked for come first, each to one replica', async () => {
+test('due requested jobs come first, each to one replica', async () => {
   for (let i = 0; i < 10; i += 1) await jobs[0].putOff(await claim(await queue(`routine-${i}.com`, 'routine')), 0);
   for (let i = 0; i < 10; i += 1) await jobs[0].putOff(await claim(await queue(`requested-${i}.com`)), 0);
   const order: ClaimedJob[] = [];
-  // One after the other: of two claims at once the later one may be reported first.
+  // One after the other, because results of concurrent claims may arrive in any order.
   for (let next = await jobs[0].claimDue(); next !== undefined; next = await jobs[order.length % 2 === 0 ? 0 : 1].claimDue())
     order.push(next);
   expect(order.map(({ cause }) => cause)).toEqual([...Array<string>(10).fill('requested'), ...Array<string>(10).fill('routine')]);
   expect(new Set(order.map(({ id }) => id)).size).toBe(20);
 });
 
-test('due jobs that two replicas claim at once go to one of them each', async () => {
+test('due jobs that two replicas claim at once go to one replica each', async () => {
   for (let i = 0; i < 10; i += 1) await jobs[0].putOff(await claim(await queue(`due-${i}.com`)), 0);
   const taken: string[] = [];
   while ((await jobs[0].firstDue()) !== undefined) {

@@ -4,9 +4,9 @@ import { finishScanJob } from '@vitrine/stores/scans/finish-scan-job';
 import type { ScanCause } from '@vitrine/stores/scans/queue-scans';
 import { randomUUID } from 'node:crypto';
 
-/** After so long without a renewal a job may be taken by another process. A scan ends within 65 s, and renewals come every quarter. */
+/** After this time without a renewal another process may take a job. A scan ends within 65 s, and renewals come every quarter. */
 export const LEASE_MS = 60_000;
-/** A job whose message has not come by then is taken without it: its topic was lost, or nothing relays the outbox. */
+/** A job whose message has not arrived by then is taken without it, because its topic was lost or nothing relays the outbox. */
 const UNDELIVERED_MS = 3_600_000;
 
 /** A job while this process has its lease. */
@@ -14,7 +14,7 @@ export interface ClaimedJob {
   readonly id: string;
   readonly domain: string;
   readonly cause: ScanCause;
-  /** With this one. */
+  /** Including this one. */
   readonly attempts: number;
   readonly leaseId: string;
   /** Milliseconds since the epoch. */
@@ -40,7 +40,7 @@ const dueBy = (undelivered: string) => `SELECT id, cause FROM (
       AND queued_at <= now() - ${seconds(undelivered)} ORDER BY queued_at LIMIT 100)
   ) AS due ORDER BY cause, at LIMIT 1`;
 const FIRST_DUE = dueBy('$1');
-/** The condition is repeated for the row that another process has just changed. */
+/** The condition is repeated, because another process may have just changed the row. */
 const CLAIM_DUE =
   claimOf(`id = (SELECT j.id FROM scan_jobs j WHERE j.id IN (SELECT id FROM (${dueBy('$3')}) AS first) FOR UPDATE SKIP LOCKED)
     AND ${OPEN} AND (due_at <= now() OR (due_at IS NULL AND status = 'queued'))`);
@@ -49,8 +49,10 @@ const RENEW = `UPDATE scan_jobs j SET due_at = now() + ${seconds('$1')} FROM unn
 const HOLDS = `id = $1 AND lease_id = $2 AND status = 'running'`;
 const GIVE_BACK = `UPDATE scan_jobs SET status = 'queued', lease_id = NULL, due_at = now() + ${seconds('$3')}, attempts = attempts - $4, error = $5 WHERE ${HOLDS}`;
 
-/** Scan jobs as the processes that run them see them. A job is run by the holder of its lease alone, and only the holder ends it; the clock
- *  is that of the database. Rejects with the driver's errors. */
+/**
+ * Scan jobs for the processes that run them. Only the holder of its lease runs and ends a job. Times are those of the database. Rejects
+ * with the driver's errors.
+ */
 export class ScanJobs {
   readonly #pool: PostgresPool;
   readonly #undeliveredMs: number;
@@ -62,7 +64,7 @@ export class ScanJobs {
     this.#leaseMs = leaseMs;
   }
 
-  /** Takes a job whose message has come; undefined when it runs, has ended, or waits for its next attempt. */
+  /** Takes a job whose message has arrived; undefined when it runs, has ended, or waits for its next attempt. */
   async claim(id: string): Promise<ClaimedJob | undefined> {
     const [job] = await this.#pool.query<ClaimedJob>(CLAIM, [randomUUID(), this.#leaseMs, id]);
     return job;
@@ -74,13 +76,13 @@ export class ScanJobs {
     return row?.cause;
   }
 
-  /** Takes a job that is to be tried again, whose process has died, or whose message has not come. */
+  /** Takes a job that is due for a retry, whose process has died, or whose message has not arrived. */
   async claimDue(): Promise<ClaimedJob | undefined> {
     const [job] = await this.#pool.query<ClaimedJob>(CLAIM_DUE, [randomUUID(), this.#leaseMs, this.#undeliveredMs]);
     return job;
   }
 
-  /** Resolves with the ids of those that are still this process's. */
+  /** Resolves with the ids of the jobs that this process still has. */
   async renew(jobs: readonly ClaimedJob[]): Promise<Set<string>> {
     const leases = [jobs.map(({ id }) => id), jobs.map(({ leaseId }) => leaseId)];
     const rows = await this.#pool.query<{ id: string }>(RENEW, [this.#leaseMs, ...leases]);
@@ -92,7 +94,7 @@ export class ScanJobs {
     return this.#giveBack(job, afterMs, 0, error);
   }
 
-  /** Queues the job again as if it had not been taken. */
+  /** Requeues the job without counting the attempt. */
   async putOff(job: ClaimedJob, afterMs: number): Promise<boolean> {
     return this.#giveBack(job, afterMs, 1, null);
   }
@@ -105,7 +107,7 @@ export class ScanJobs {
     });
   }
 
-  /** Open jobs, and those of them that wait for their next attempt. */
+  /** Number of open jobs, and of those waiting for their next attempt. */
   async counts(): Promise<{ readonly open: number; readonly delayed: number }> {
     const text = `SELECT count(*)::int AS open, count(*) FILTER (WHERE status = 'queued' AND due_at > now())::int AS delayed
       FROM scan_jobs WHERE ${OPEN}`;
@@ -118,7 +120,7 @@ export class ScanJobs {
   }
 }
 
-/** Whether this process still has the job; it keeps it until the transaction ends. */
+/** Whether this process still has the job. Locks it until the transaction ends. */
 export async function holdJob(transaction: Transaction, { id, leaseId }: ClaimedJob): Promise<boolean> {
   return (await transaction.query(`SELECT 1 FROM scan_jobs WHERE ${HOLDS} FOR UPDATE`, [id, leaseId])).length === 1;
 }

@@ -4,7 +4,7 @@ import { ScanSlots } from './scan-slots.ts';
 
 const FOREVER_MS = 600_000;
 
-/** Slots on a clock that the test sets, and the order in which takers got one. */
+/** Slots on a clock that the test sets, and the order in which they were given. */
 function slotsOf(size: number) {
   const clock = { now: 0 };
   const slots = new ScanSlots(size, () => clock.now);
@@ -15,7 +15,7 @@ function slotsOf(size: number) {
   return { clock, slots, order, take, settle };
 }
 
-test('a slot that becomes free goes to a requested scan, however many routine ones wait longer', async () => {
+test('a free slot goes to a requested scan, even if routine ones have waited longer', async () => {
   const { slots, order, take, settle } = slotsOf(1);
   for (const name of ['routine 1', 'routine 2', 'routine 3']) take(name, 'routine');
   for (const name of ['requested 1', 'requested 2']) take(name, 'requested');
@@ -29,7 +29,7 @@ test('a slot that becomes free goes to a requested scan, however many routine on
   slots.close();
 });
 
-test('routine scans get slots again only when no requested one has waited for a second', async () => {
+test('routine scans get slots only after no requested one has waited for a second', async () => {
   const { clock, slots, order, take, settle } = slotsOf(1);
   take('requested 1', 'requested');
   take('requested 2', 'requested');
@@ -50,7 +50,7 @@ test('routine scans get slots again only when no requested one has waited for a 
   slots.close();
 });
 
-test('who gets no slot in time takes none, and closing ends all waits', async () => {
+test('a timed-out wait takes no slot, and closing ends all waits', async () => {
   const { slots, order, take, settle } = slotsOf(1);
   take('first', 'requested');
   expect(await slots.take('requested', 1)).toBe(false);

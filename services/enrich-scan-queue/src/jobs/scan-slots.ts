@@ -1,6 +1,6 @@
 import type { ScanCause } from '@vitrine/stores/scans/queue-scans';
 
-/** How long routine scans get no slot after a requested one had to wait: the time in which the next requested message is fetched. */
+/** How long routine scans get no slot after a requested one had to wait. The next requested message is fetched in this time. */
 const HOLD_MS = 1_000;
 
 interface Waiter {
@@ -8,7 +8,7 @@ interface Waiter {
   readonly give: (isTaken: boolean) => void;
 }
 
-/** The scans that a process runs at once. A slot that becomes free goes to a requested scan first; routine ones get what requested ones leave. */
+/** Slots for the concurrent scans of a process. A free slot goes to a requested scan first. Routine scans get the rest. */
 export class ScanSlots {
   taken = 0;
   readonly size: number;
@@ -18,7 +18,7 @@ export class ScanSlots {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `now`: milliseconds of any clock that only goes forward. */
+  /** `now`: milliseconds on a monotonic clock. */
   constructor(size: number, now: () => number = () => performance.now()) {
     this.size = size;
     this.#now = now;
@@ -28,7 +28,7 @@ export class ScanSlots {
     return this.#waiters.filter((waiter) => waiter.cause === cause).length;
   }
 
-  /** Resolves with true when the caller has a slot, which it has to `release`; with false after `withinMs`, and when closed. */
+  /** Resolves with true when the caller has a slot, which it must `release`. Resolves with false after `withinMs` and when closed. */
   take(cause: ScanCause, withinMs: number): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -50,7 +50,7 @@ export class ScanSlots {
     this.#serve();
   }
 
-  /** Gives no more slots. */
+  /** Stops giving out slots. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

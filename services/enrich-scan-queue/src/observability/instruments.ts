@@ -53,7 +53,7 @@ export const RUN_INSTRUMENTS = {
   ),
 };
 
-/** Kept elsewhere, and read when metrics are collected. */
+/** Counted elsewhere and read when metrics are collected. */
 export const QUEUE_INSTRUMENTS = {
   inFlight: gauge('scan.in_flight', '{scan}', 'Scans that run in this process.'),
   slots: gauge('scan.slots', '{scan}', 'Scans that may run at once in this process.'),

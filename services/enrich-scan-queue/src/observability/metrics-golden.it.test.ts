@@ -44,7 +44,7 @@ const scrapeOf = async (use: (telemetry: ScanTelemetry) => void) => {
   return parseScrape(body, 'classic').flatMap(({ samples }) => samples);
 };
 
-test('deploy/observability knows the metrics and labels of a scanner; npm run golden rewrites them', async () => {
+test('deploy/observability lists the metrics and labels of a scanner; npm run golden rewrites them', async () => {
   const job = { id: 'job_1', domain: 'a.com', cause: 'requested', attempts: 1, leaseId: 'lease', queuedAt: 0 } as const;
   const samples = await scrapeOf((telemetry) => telemetry.runEnded({ job, result: 'completed', startedAt: 0, endedAt: 1 }));
   const labels = new Map<string, Set<string>>();
@@ -57,7 +57,7 @@ test('deploy/observability knows the metrics and labels of a scanner; npm run go
   expect(text).toBe(goldenText(GOLDEN, text));
 });
 
-test('every counter is there, at 0, from the start', async () => {
+test('every counter exists at 0 from the start', async () => {
   const samples = await scrapeOf(() => {});
   for (const name of [
     'scan_runs_total',
@@ -71,7 +71,7 @@ test('every counter is there, at 0, from the start', async () => {
   }
 });
 
-test('signals that are held or withdrawn are counted by type, each from 0', async () => {
+test('held and withdrawn signals are counted by type, each from 0', async () => {
   const countsOf = (samples: Awaited<ReturnType<typeof scrapeOf>>, name: string) =>
     new Map(samples.filter((sample) => sample.name === name).map(({ labels, value }) => [labels['type'], value]));
   const before = await scrapeOf(() => {});

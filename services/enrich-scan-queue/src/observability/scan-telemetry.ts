@@ -25,7 +25,7 @@ const NO_OUTBOX: OutboxFigures = {
   backlogReadFailures: 0,
 };
 
-/** Of the consumer of one topic. */
+/** Figures of the consumer of one topic. */
 export interface ConsumerSums {
   readonly lagRecords: number | undefined;
   readonly records: number;
@@ -46,7 +46,7 @@ export interface ScanFigures {
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
-/** Metrics and spans of scans; everything here does nothing when telemetry is off. */
+/** Metrics and spans of scans; all members are no-ops when telemetry is off. */
 export class ScanTelemetry extends ServiceTelemetry {
   readonly #runs: Recorders<typeof RUN_INSTRUMENTS> | undefined;
 
@@ -65,7 +65,7 @@ export class ScanTelemetry extends ServiceTelemetry {
     const seconds = (endedAt - startedAt) / 1_000;
     this.#runs?.runs.add(1, { cause, result, reason });
     this.#runs?.duration.record(seconds, { result });
-    // Two clocks: that of the database and this one.
+    // The difference of two clocks: that of the database and this one.
     if (attempts === 1) this.#runs?.queueWait.record(Math.max(0, (Date.now() - queuedAt) / 1_000 - seconds), { cause });
     const failure = result === 'failed' || result === 'undecided' ? `scan ${result}` : undefined;
     const attributes = { 'scan.domain': job.domain, 'scan.cause': cause, 'scan.result': result, 'scan.reason': reason };

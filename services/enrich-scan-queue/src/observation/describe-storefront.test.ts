@@ -104,7 +104,7 @@ test.each<readonly [string, Partial<ScanCapture>, object]>([
   expect(facts(more, NOTHING)).toMatchObject(expected);
 });
 
-test('addresses of a sitemap are those of a shop when its platform is sure', () => {
+test('sitemap addresses count as products when the platform is certain', () => {
   const more = { documents: [document('product_sitemap', ['/p/1', '/p/2'])] };
   const catalog = { product_count: 2, available_count: null, currency: null, price_range: null, coverage: 'partial' };
   expect(facts(more)).toMatchObject({ shows_products: true, catalog });
@@ -112,7 +112,7 @@ test('addresses of a sitemap are those of a shop when its platform is sure', () 
   expect(describeStorefront(capture(more), () => SEEN).evidence.endpoints).toEqual({});
 });
 
-test('an endpoint without currency takes the one that structured data states, and sitemaps come after endpoints', () => {
+test('an endpoint without a currency uses that of structured data, and sitemaps come after endpoints', () => {
   const mug = { '@type': 'Product', name: 'Mug', offers: { price: '9.00', priceCurrency: 'CAD' } };
   const list = Array.from({ length: 20 }, (_, i) => ({ id: i, name: 'Mug', status: 'active', price: 9 }));
   const documents = [document('big_cartel_products', list), document('product_sitemap', ['/p/1'])];
@@ -122,7 +122,7 @@ test('an endpoint without currency takes the one that structured data states, an
   expect(facts({ pages: [page(two)], documents })).toMatchObject({ catalog: { currency: null, price_range: null } });
 });
 
-test.each(['closed', 'password', 'parked'] as const)('a page that is %s is status alone', (storefrontCondition) => {
+test.each(['closed', 'password', 'parked'] as const)('a page that is %s gives only its status', (storefrontCondition) => {
   const pages = [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00' } }))];
   const documents = [document('shopify_products', { products: products(12) })];
   expect(facts({ storefrontCondition, pages, documents })).toMatchObject({
@@ -148,7 +148,7 @@ test.each([
   expect([permanent_redirect, condition]).toEqual([expected, expected === null ? 'open' : 'redirected']);
 });
 
-test('evidence is kept for replays, with what endpoints tell of the platform', () => {
+test('evidence is kept for replays, including platform data of endpoints', () => {
   const documents = [
     document('shopify_meta', { myshopify_domain: 'acme.myshopify.com' }),
     { ...document('shopify_products', {}), status: 404 },
@@ -158,7 +158,7 @@ test('evidence is kept for replays, with what endpoints tell of the platform', (
   expect(evidence.pages).toHaveLength(1);
 });
 
-test('texts that the database cannot hold are mended wherever a page has them: U+0000, and halves of characters', () => {
+test('texts that the database cannot store are repaired: U+0000 and lone surrogates', () => {
   const cut = `${'x'.repeat(199)}😀 and more`;
   const html = `<html lang="d\u0000e"><title>a\u0000b ${cut}</title><title>${cut}</title><meta property="og:site_name" content="Ac\0me">
     <meta name="n\0m" content="${cut}"><script src="/a\0b.js"></script><div data-a\0b="x" class="c\0d ${cut}"></div>
@@ -173,7 +173,7 @@ test('texts that the database cannot hold are mended wherever a page has them: U
   expect(observationFacts.parse(described.facts)).toEqual(described.facts);
 });
 
-/** What nobody expects where a text or number belongs. */
+/** Unexpected values in place of a text or number. */
 const oddity = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -223,7 +223,7 @@ const oddProducts = fc.oneof(
   ),
 );
 
-test('whatever a shop states of itself and of its products, the facts are within their bounds, and a scan does not fail by it', () => {
+test('facts are within their bounds for any data of a shop, and no scan fails', () => {
   fc.assert(
     fc.property(
       record('name', 'country', 'currency', 'published_products_count', 'myshopify_domain'),

@@ -17,12 +17,14 @@ type Detect = (evidence: StoreEvidence) => Detections;
 
 interface DescribedStorefront {
   readonly facts: ObservationFacts;
-  /** What replays under other rules read. */
+  /** Stored for replays under other rules. */
   readonly evidence: StoreEvidence;
 }
 
-/** The facts of a completed scan, with texts that the database can hold whatever pages have. Pure. A page that is not open is an observation of
- *  status alone. Spec: S8.15. */
+/**
+ * The facts of a completed scan, with texts that the database can store. Pure. A page that is not open is an observation of its status
+ * alone. Spec: S8.15.
+ */
 export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
   return storable(describe(capture, detect));
 }
@@ -30,7 +32,7 @@ export function describeStorefront(capture: ScanCapture, detect: Detect): Descri
 function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
   const { domain, storefrontHost, scope, coverageNote, pages, documents } = capture;
   const permanent_redirect = permanentRedirect(domain, capture.redirects);
-  // What was read is the other domain's.
+  // The pages read belong to the other domain.
   const condition = permanent_redirect === null ? capture.storefrontCondition : 'redirected';
   const evidence: StoreEvidence = { version: 1, pages: [...pages], endpoints: endpointFacts(documents) };
   const detections = detect(evidence);
@@ -51,7 +53,7 @@ function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
   const structured = structuredProducts(pages);
   const catalog = readCatalog(documents, settings, structured);
   const organizations = ownOrganizations(pages, domain);
-  // Addresses alone are those of a shop when its platform is sure: other sites have sitemaps of their products, too.
+  // Addresses alone count only when the platform is certain, because other sites also have sitemaps of products.
   const isShops = catalog !== null && (catalog.source.listsProducts || showsPlatform);
   const showsProducts = (isShops && catalog.census.product_count > 0) || pages.some(showsProduct);
   const facts: ObservationFacts = {
@@ -110,7 +112,7 @@ const showsProduct = ({ jsonLd, metas }: PageEvidence) =>
 const present = (...values: readonly (string | null | undefined)[]) =>
   values.filter((value) => typeof value === 'string' && value !== '') as string[];
 
-/** Endpoints that answered, and facts of the platform that they state. */
+/** Endpoints that answered, and the platform facts in their responses. */
 function endpointFacts(documents: readonly FetchedDocument[]): Record<string, string> {
   const facts: Record<string, string> = {};
   for (const { kind, status, body } of documents) {
@@ -122,7 +124,7 @@ function endpointFacts(documents: readonly FetchedDocument[]): Record<string, st
   return facts;
 }
 
-/** Settings of endpoints first, then those that inline scripts of the platform state; none depends on the visitor. */
+/** Settings from endpoints first, then from inline scripts of the platform. None depends on the visitor. */
 function settingsOf(pages: readonly PageEvidence[], documents: readonly FetchedDocument[]): StatedSettings {
   const settings = shopSettings(documents);
   const fact = (name: string) => pages.map(({ facts }) => facts[name]).find((value) => value !== undefined) ?? null;
@@ -166,7 +168,7 @@ function addressCountries(
   return [...offers, ...organizations.flatMap(({ addressCountry }) => present(addressCountry))];
 }
 
-/** Where permanent redirects alone lead, when that is another domain. */
+/** The target of permanent redirects, if it is another domain. */
 function permanentRedirect(domain: string, redirects: readonly Redirect[]): string | null {
   const last = redirects.at(-1);
   if (last === undefined || redirects.some(({ status }) => status !== 301 && status !== 308)) return null;

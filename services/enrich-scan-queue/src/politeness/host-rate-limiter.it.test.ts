@@ -10,7 +10,7 @@ beforeEach(async () => void (await database.owner.query('TRUNCATE request_turns'
 
 const signal = new AbortController().signal;
 const at = (host: string, address = '203.0.113.1'): RequestTarget => ({ host, address });
-/** Turns of one replica; an hour between requests, unless the test says otherwise, so that no pause of the machine is long enough. */
+/** The rate limiter of one replica. Its default interval is an hour, so that no pause of the machine is long enough. */
 const turnsOf = (options: HostRateLimiterOptions = {}) =>
   new HostRateLimiter(database.as('vitrine_enrich'), { intervalMs: 3_600_000, ...options });
 const rowsOf = () =>
@@ -25,7 +25,7 @@ test('requests of one scan are an interval apart, whichever replica sends them',
     const [row] = await database.owner.query<{ turn: number; now: number }>(
       `SELECT next_at - interval '50 ms' AS turn, clock_timestamp() AS now FROM request_turns WHERE target = 'host:a.com'`,
     );
-    // It is sent at its turn or later; a timer may be early by some milliseconds.
+    // It is sent at its turn or later. A timer may fire some milliseconds early.
     expect((row?.now ?? 0) - (row?.turn ?? 0)).toBeGreaterThan(-5);
     turns.push(row?.turn ?? 0);
   }
@@ -37,7 +37,7 @@ describe('one connection', () => {
     ['to a host', at('a.com'), at('A.com', '203.0.113.2')],
     ['to an address that hosts share', at('a.com'), at('b.com')],
     ['to the edge of a platform', at('a.com', '23.227.38.65'), at('b.com', '23.227.38.74')],
-  ])('%s: a second scan is put off until the first gives it back', async (_, first, second) => {
+  ])('%s: a second scan is postponed until the first releases it', async (_, first, second) => {
     const [one, other] = [turnsOf({ intervalMs: 0 }), turnsOf({ intervalMs: 0 })];
     expect(await one.gateOf('scan-1', 'requested').waitTurn(first, signal)).toBeUndefined();
     const put = await other.gateOf('scan-2', 'requested').waitTurn(second, signal);
@@ -47,7 +47,7 @@ describe('one connection', () => {
     expect(await other.gateOf('scan-2', 'requested').waitTurn(second, signal)).toBeUndefined();
   });
 
-  test('hosts that share nothing do not wait for each other', async () => {
+  test('unrelated hosts do not wait for each other', async () => {
     const turns = turnsOf();
     const targets = [
       at('a.com', '203.0.113.1'),
@@ -59,7 +59,7 @@ describe('one connection', () => {
     expect(await Promise.all(gates)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test('of scans that ask at once, one gets it', async () => {
+  test('exactly one of several concurrent scans gets the connection', async () => {
     const replicas = [turnsOf(), turnsOf()];
     const asks = Array.from({ length: 12 }, async (_, i) =>
       replicas[i % 2]?.gateOf(`scan-${i}`, 'requested').waitTurn(at(`shop-${i}.com`), signal),
@@ -68,17 +68,17 @@ describe('one connection', () => {
   });
 });
 
-test('routine scans that are put off line up, so that each comes back once; requested ones do not line up', async () => {
+test('postponed routine scans are spread out, so that each returns once; requested ones are not', async () => {
   const turns = turnsOf({ backlogMs: 600_000 });
   await turns.gateOf('scan-0', 'routine').waitTurn(at('a.com'), signal);
   const delays: number[] = [];
   for (let i = 1; i <= 4; i += 1)
     delays.push((await turns.gateOf(`scan-${i}`, 'routine').waitTurn(at(`shop-${i}.com`), signal))?.delayedMs ?? 0);
-  // Between two asks less than five minutes pass.
+  // Less than five minutes pass between two requests.
   for (const [i, delay] of delays.entries()) expect(Math.round(delay / 600_000)).toBe(i + 1);
 });
 
-test('a turn that is too far away puts a scan off, but not one that has the connection: it waits', async () => {
+test('a turn too far in the future postpones a scan, unless it has the connection: then it waits', async () => {
   const turns = turnsOf({ maxWaitMs: 1_000 });
   const gate = turns.gateOf('scan-1', 'requested');
   await gate.waitTurn(at('a.com'), signal);
@@ -101,7 +101,7 @@ test('Crawl-delay sets the interval of a host, and Retry-After pauses the host a
   await gate.waitTurn(at('a.com'), signal);
   const [host, edge] = await rowsOf();
   expect([host?.target, edge?.target]).toEqual(['host:a.com', 'ip:203.0.113.1']);
-  // Both were reserved by one statement: the difference is the interval.
+  // Both were reserved by one statement, so the difference is the interval.
   expect((host?.next_at ?? 0) - (edge?.next_at ?? 0)).toBe(30_000);
   await gate.slowDown(at('a.com'), 'retry_after', 7_200_000);
   await turns.release('scan-1');
@@ -110,7 +110,7 @@ test('Crawl-delay sets the interval of a host, and Retry-After pauses the host a
   expect(turns.counters.slowDowns).toBe(2);
 });
 
-test('targets that nobody asks for are removed after an hour', async () => {
+test('unused targets are removed after an hour', async () => {
   const turns = turnsOf({ intervalMs: 0 });
   await turns.gateOf('scan-1', 'routine').waitTurn(at('a.com'), signal);
   await turns.gateOf('scan-2', 'routine').waitTurn(at('b.com', '203.0.113.9'), signal);

@@ -6,13 +6,13 @@ import type { RequestGate, RequestTarget } from '../scan/scan-ports.ts';
 
 /** Spec: S8.4: one request a second. */
 const INTERVAL_MS = 1_000;
-/** Longer than a scan may take: a connection that is not given back, because its process died, is free after that. */
+/** Longer than a scan may take. After this time the connection of a dead process is free again. */
 const HOLD_MS = 70_000;
-/** A scan that has no connection yet waits at most so long; else its job is put off. */
+/** A scan without a connection waits at most this long. Otherwise its job is postponed. */
 const MAX_WAIT_MS = 5_000;
-/** About what a scan takes at an edge: a routine scan that is put off comes back so much later than the one before it. */
+/** Approximate duration of a scan at an edge. A postponed routine scan returns this much later than the one before it. */
 const BACKLOG_MS = 6_000;
-/** A requested scan does not line up behind routine ones. */
+/** A requested scan does not queue behind routine ones. */
 const REQUESTED_DELAY_MS = { least: 2_000, most: 6_000 };
 const MAX_INTERVAL_MS = 60_000;
 const MAX_PAUSE_MS = 21_600_000;
@@ -33,12 +33,12 @@ const REMOVE_UNUSED = `DELETE FROM request_turns WHERE target IN (
     AND backlog_until < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
 
 export interface PolitenessCounters {
-  /** Requests that had to wait for their turn, and for how long altogether. */
+  /** Requests that had to wait for their turn, and their total wait. */
   waits: number;
   waitedMs: number;
-  /** Scans that were put off because another has the connection, or the turn is too far away. */
+  /** Scans postponed because another has the connection or the turn is too far in the future. */
   putOffs: number;
-  /** Crawl-delays and Retry-Afters. */
+  /** Number of Crawl-delay and Retry-After values applied. */
   slowDowns: number;
 }
 
@@ -48,8 +48,10 @@ export interface HostRateLimiterOptions {
   readonly backlogMs?: number;
 }
 
-/** One connection and one request a second for each host and for each edge, over all replicas: turns are rows that all of them reserve. One
- *  round trip for each request. Spec: S8.4. */
+/**
+ * One connection and one request a second for each host and for each edge, across all replicas, which reserve turns in shared rows. One
+ * round trip per request. Spec: S8.4.
+ */
 export class HostRateLimiter {
   readonly counters: PolitenessCounters = { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 };
   readonly #database: Queryable;
@@ -60,7 +62,7 @@ export class HostRateLimiter {
     this.#options = { intervalMs: INTERVAL_MS, maxWaitMs: MAX_WAIT_MS, backlogMs: BACKLOG_MS, ...options };
   }
 
-  /** The gate of one scan. `scan`: an id that no other run has. */
+  /** The gate of one scan. `scan`: a unique id of the run. */
   gateOf(scan: string, cause: ScanCause): RequestGate {
     return {
       waitTurn: (target, signal) => this.#waitTurn(scan, cause, target, signal),
@@ -68,12 +70,12 @@ export class HostRateLimiter {
     };
   }
 
-  /** Gives the connections of a scan back. */
+  /** Releases the connections of a scan. */
   async release(scan: string): Promise<void> {
     await this.#database.execute(RELEASE, [scan]);
   }
 
-  /** Removes targets that were not asked for an hour, at most 1,000. Resolves with their number. */
+  /** Removes at most 1,000 targets that were unused for an hour. Resolves with their number. */
   removeUnused(): Promise<number> {
     return this.#database.execute(REMOVE_UNUSED);
   }
@@ -106,7 +108,7 @@ export class HostRateLimiter {
   }
 }
 
-/** For measurements against storefronts of one's own. */
+/** For measurements against your own storefronts. */
 export const NO_LIMITS: RequestGate = { waitTurn: async () => undefined, slowDown: async () => {} };
 
 function targetsOf(target: RequestTarget): string[] {

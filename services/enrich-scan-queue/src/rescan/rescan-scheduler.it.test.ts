@@ -31,7 +31,7 @@ const options: RescanOptions = {
 const jobs = async () =>
   (await database.owner.query<{ domain: string }>('SELECT domain FROM scan_jobs ORDER BY domain')).map(({ domain }) => domain);
 
-test('stores whose cadence is over are queued as routine scans, active ones first, and not again before the next one', async () => {
+test('due stores are queued as routine scans, active ones first, and once per cadence', async () => {
   await addStores('active', 3, 'active_storefront', '-1 hour');
   await addStores('inactive', 3, 'inactive', '-2 days');
   await addStores('later', 3, 'active_storefront', '1 hour');
@@ -42,7 +42,7 @@ test('stores whose cadence is over are queued as routine scans, active ones firs
   const [row] = await database.owner.query<{ least: number; most: number }>(
     `SELECT min(next_scan_at) AS least, max(next_scan_at) AS most FROM stores WHERE domain NOT LIKE 'later%'`,
   );
-  // 6.3 to 7.7 days from the scan on; the rest is for the time that the test takes.
+  // 6.3 to 7.7 days after the scan, plus time for the test itself.
   expect(row?.least).toBeGreaterThan(Date.now() + 6 * DAY_MS);
   expect(row?.most).toBeLessThan(Date.now() + 8 * DAY_MS);
   expect(row?.least).not.toBe(row?.most);
@@ -50,7 +50,7 @@ test('stores whose cadence is over are queued as routine scans, active ones firs
   expect(topics).toEqual([{ topic: 'vitrine.scans.routine' }]);
 });
 
-test('it never floods: no more scans are open than configured, and 200 are queued at once', async () => {
+test('no more scans are open than configured, and at most 200 are queued at once', async () => {
   await addStores('shop', 500, 'active_storefront', '-1 hour');
   const scansOf = async (maxOpen: number) => {
     const run = await queueRescans(scanner, { ...options, maxOpen });
@@ -70,7 +70,7 @@ test('one process schedules at a time', async () => {
   expect(await queueRescans(scanner, options)).toMatchObject({ scans: 1 });
 });
 
-test('a store that has an open job is not queued twice', async () => {
+test('a store with an open job is not queued again', async () => {
   await addStores('shop', 1, 'active_storefront', '-1 hour');
   await queueRescans(scanner, options);
   await database.owner.execute(`UPDATE stores SET next_scan_at = now() - interval '1 hour'`);
@@ -78,7 +78,7 @@ test('a store that has an open job is not queued twice', async () => {
   expect(await jobs()).toEqual(['shop1.com']);
 });
 
-test('evidence is removed after its retention, and nothing else', async () => {
+test('only evidence is removed after its retention', async () => {
   await addStores('shop', 1, 'active_storefront', '1 hour');
   await database.owner.execute(
     `INSERT INTO observations (id, storefront_id, started_at, completed_at, scope, registry_checksum, facts, evidence)

@@ -4,12 +4,12 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import { queueScans } from '@vitrine/stores/scans/queue-scans';
 
 const LOCK = 'vitrine.rescan_scheduler';
-/** Stores of one run. */
+/** Maximum stores per run. */
 const BATCH = 200;
-/** How much of the cadence a store's next scan is moved at random, in both directions. */
+/** Random jitter of a store's next scan in both directions, as a share of the cadence. */
 const JITTER = 0.1;
 
-/** Those that are due, active ones first; the rows of stores that a scan commits right now are left for the next run. */
+/** Due stores, active ones first. Rows locked by a committing scan are left for the next run. */
 const dueWhere = (state: string) =>
   `SELECT domain FROM stores WHERE ${state} AND next_scan_at <= now() ORDER BY next_scan_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 const SELECT_DUE = `WITH active AS (${dueWhere(`state = 'active_storefront'`)}), others AS (${dueWhere(`state <> 'active_storefront'`)})
@@ -27,8 +27,10 @@ export interface RescanOptions {
 /** `not_leading`: another process holds the lock. */
 type RescanRun = { readonly result: 'queued'; readonly scans: number; readonly due: number } | { readonly result: 'not_leading' };
 
-/** Queues routine scans of the stores whose cadence is over, as far as there is room, and moves their next scan by the cadence: also for a store
- *  whose scan fails, so that it is not asked again and again. One process does so at a time. Spec: S8.14. */
+/**
+ * Queues routine scans of due stores, within the limit of open scans, and moves their next scan by the cadence. This also applies to a
+ * store whose scan fails, so that it is not scanned repeatedly. One process does so at a time. Spec: S8.14.
+ */
 export function queueRescans(pool: PostgresPool, options: RescanOptions): Promise<RescanRun> {
   const { maxOpen, createId } = options;
   return pool.transaction(async (transaction) => {
@@ -45,7 +47,7 @@ export function queueRescans(pool: PostgresPool, options: RescanOptions): Promis
   });
 }
 
-/** The next scan of these stores is a cadence from now, give or take a tenth. */
+/** Sets the next scan of these stores to one cadence from now, plus or minus a tenth. */
 export async function moveNextScan(transaction: Transaction, domains: readonly string[], cadenceMs: number): Promise<void> {
   await transaction.execute(MOVE, [domains, cadenceMs, JITTER]);
 }

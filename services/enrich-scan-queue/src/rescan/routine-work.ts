@@ -12,7 +12,7 @@ import type { ScanJobs } from '../jobs/scan-jobs.ts';
 import { HostRateLimiter } from '../politeness/host-rate-limiter.ts';
 import { queueRescans } from './rescan-scheduler.ts';
 
-/** A short cadence, as of a demonstration, is looked at more often. */
+/** A short cadence, as in the demonstration, is checked more often. */
 const SCHEDULE_MS = 10_000;
 /** Routine scans that may be open at once. Beyond it none is queued. */
 const MAX_OPEN_SCANS = 1_000;
@@ -51,8 +51,10 @@ interface RoutineWorkOptions {
   readonly jobs: Pick<ScanJobs, 'counts'>;
 }
 
-/** Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each at its interval, one at a time; a failure is
- *  logged and the next round tries again. */
+/**
+ * Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each runs at its own interval, one at a time. A
+ * failure is logged, and the next round tries again.
+ */
 export class RoutineWork implements AsyncDisposable {
   readonly figures: RoutineFigures = {
     runs: { queued: 0, not_leading: 0, failed: 0 },
@@ -131,7 +133,7 @@ function newId(): string {
   return createId('job', Date.now(), randomBytes);
 }
 
-/** Removes the evidence of observations that were completed before a moment, 500 of them at a time; resolves with what it removed. */
+/** Removes the evidence of observations completed before a time, 500 at once. Resolves with the number removed. */
 export async function removeEvidence(pool: PostgresPool, beforeMs: number): Promise<Removed[]> {
   const removed = await pool.query<Removed>(REMOVE_EVIDENCE, [new Date(beforeMs)]);
   return removed.filter(({ count }) => count > 0);

@@ -14,7 +14,7 @@ import { startTestQueue } from '../testing/start-test-queue.ts';
 const PAGE = '<script src="https://static.klaviyo.com/onsite/js/klaviyo.js?company_id=AbCdEf"></script>';
 const NEVER = () => () => Promise.reject(new Error('no scan is queued'));
 
-/** Stores whose last scans were made by rules that did not know a technology which their evidence shows. */
+/** Stores whose last scans were made by rules without a technology that is in their evidence. */
 async function scannedByOlderRules(database: StoreDatabase, domains: readonly string[]): Promise<void> {
   await importVocabulary(database.as('vitrine_store_api'), VOCABULARY);
   const scanner = database.as('vitrine_enrich');
@@ -27,7 +27,7 @@ async function scannedByOlderRules(database: StoreDatabase, domains: readonly st
       facts: { ...facts, domain },
       registry_checksum,
       scan_job_id: null,
-      // Older evidence is removed.
+      // Older evidence has been removed.
       started_at: Date.now(),
       completed_at: Date.now(),
       evidence,
@@ -45,7 +45,7 @@ test('scanners with new rules read the evidence of all stores again, once, and p
   await using other = startTestQueue(database, NEVER);
   const left = 'SELECT FROM derivations WHERE registry_checksum IS DISTINCT FROM $1';
   const isDone = async () => {
-    // What a machine that pauses made fail is tried again without a wait.
+    // Failures caused by a paused machine are retried without a wait.
     await database.owner.execute(`UPDATE registry_replays SET next_pass_at = '-infinity'`);
     return (await database.owner.query(left, [REGISTRY_CHECKSUM])).length === 0;
   };
@@ -62,7 +62,7 @@ test('scanners with new rules read the evidence of all stores again, once, and p
 test('a store that fails is counted and logged, and the others are replayed', async () => {
   await using database = await storeDatabase();
   await scannedByOlderRules(database, ['a.com', 'b.com']);
-  // A state that no version wrote.
+  // A state that no version has written.
   await database.owner.execute(`UPDATE derivations SET state = '{"version":1}' WHERE storefront_id = 'sf_a.com'`);
   await using scanner = startTestQueue(database, NEVER);
   const stores = () => scanner.queue.figures.replay?.stores;

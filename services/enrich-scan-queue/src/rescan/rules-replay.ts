@@ -5,7 +5,7 @@ import { replayStore, type ReplayContext } from '@vitrine/stores/commit/replay-s
 import type { Logger } from '@vitrine/telemetry/logger';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Stores that are claimed at once: what a process that dies leaves to the next pass. */
+/** Stores claimed at once. A process that dies leaves them to the next pass. */
 const BATCH = 20;
 const IDLE_MS = 10_000;
 /** After each store: ten a second in a process load its database little beside its scans. */
@@ -24,8 +24,10 @@ interface RulesReplayOptions extends ReplayContext {
   readonly logger: Logger;
 }
 
-/** Reads the kept evidence of all stores again when this process has other rules than those that stores stand by: slowly, one store and one
- *  transaction at a time, together with other processes of the same rules. */
+/**
+ * Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one
+ * store and one transaction at a time, together with other processes of the same rules.
+ */
 export class RulesReplay implements AsyncDisposable {
   readonly figures: ReplayFigures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined };
   readonly #pool: PostgresPool;

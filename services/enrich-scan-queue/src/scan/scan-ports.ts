@@ -5,7 +5,7 @@ import type { CatalogDocument } from '../catalog/catalog-page.ts';
 
 /** A document of JSON or XML: a catalogue endpoint, `/meta.json`, a sitemap. */
 export interface FetchedDocument extends CatalogDocument {
-  /** What it was fetched for: `shopify_meta`, or the kind of a catalogue source (`catalog/catalog-sources.ts`). */
+  /** Its purpose: `shopify_meta`, or the kind of a catalogue source (`catalog/catalog-sources.ts`). */
   readonly kind: string;
 }
 
@@ -15,7 +15,7 @@ export interface Redirect {
   readonly status: number;
 }
 
-/** What a completed scan read. Times are milliseconds since the epoch. */
+/** The data read by a completed scan. Times are milliseconds since the epoch. */
 export interface ScanCapture {
   readonly domain: string;
   readonly storefrontHost: string;
@@ -24,13 +24,16 @@ export interface ScanCapture {
   readonly scope: 'full' | 'partial' | 'homepage_only';
   readonly coverageNote: string | null;
   readonly storefrontCondition: StorefrontCondition;
-  /** Evidence only: the texts (at most 5 MiB each) of 16 concurrent scans would take hundreds of MiB. */
+  /** Evidence without the page texts. The texts (at most 5 MiB each) of 16 concurrent scans would take hundreds of MiB. */
   readonly pages: readonly PageEvidence[];
   readonly documents: readonly FetchedDocument[];
   readonly redirects: readonly Redirect[];
 }
 
-/** A scan without a result. It changes only its job. `delayed`: the host or its edge is busy with other scans; the attempt does not count. */
+/**
+ * A scan without a result. It changes only its job. `delayed`: the host or its edge is busy with other scans, and the attempt does not
+ * count.
+ */
 export type ScanAttempt =
   | {
       readonly outcome: 'blocked' | 'failed';
@@ -41,18 +44,23 @@ export type ScanAttempt =
     }
   | { readonly outcome: 'delayed'; readonly retryAfterMs: number };
 
-/** Who is asked: both have a limit. */
+/** The host and its edge. Both are rate limited. */
 export interface RequestTarget {
   readonly host: string;
   /** The checked IP address that is connected to. */
   readonly address: string;
 }
 
-/** The politeness of one scan, over all replicas: called before each request, and waits for its turn within its bound. */
+/** The politeness of one scan, over all replicas: called before each request, waits for its turn within a bound. */
 export interface RequestGate {
-  /** Resolves with undefined when the request may be sent, else with how long the scan has to be put off. Rejects when the signal is aborted. */
+  /**
+   * Resolves with undefined when the request may be sent, else with how long to postpone the scan. Rejects when the signal is aborted.
+   */
   waitTurn(target: RequestTarget, signal: AbortSignal): Promise<{ readonly delayedMs: number } | undefined>;
-  /** `crawl_delay`: from now on at least so long between two requests to the host. `retry_after`: none to the host and its edge for so long. */
+  /**
+   * `crawl_delay`: the minimum interval between requests to the host from now on. `retry_after`: the time without requests to the host
+   * and its edge.
+   */
   slowDown(target: RequestTarget, cause: 'crawl_delay' | 'retry_after', ms: number): Promise<void>;
 }
 
@@ -62,17 +70,17 @@ export interface ScanRequestContext {
   readonly signal: AbortSignal;
 }
 
-/** Reads a storefront. Never rejects for what a storefront does. */
+/** Reads a storefront. Never rejects because of a storefront's behaviour. */
 export type ScanStorefront = (domain: string, context: ScanRequestContext) => Promise<ScanCapture | ScanAttempt>;
 
-/** What the commit of an observation did to signals. */
+/** The effects of an observation's commit on signals. */
 export interface CommittedSignals {
-  /** Those that are new. */
+  /** New signals. */
   readonly signals: readonly { readonly type: string }[];
-  /** Those that are held, because too many stores lost the technology in a day. */
+  /** Signals held because too many stores lost the technology within a day. */
   readonly held: readonly { readonly type: string }[];
   /** Technologies whose removals are held from now on. */
   readonly holds: readonly string[];
-  /** Those that an observation that arrived late disproved. */
+  /** Signals disproved by a late observation. */
   readonly withdrawn: readonly { readonly type: string }[];
 }

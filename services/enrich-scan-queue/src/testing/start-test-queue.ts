@@ -22,7 +22,7 @@ export interface TestQueue extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-/** A queue as a replica of its own, without a broker unless `brokers` names one; nothing is scanned again. */
+/** A queue as a separate replica, without a broker unless `brokers` names one. Stores are not rescanned. */
 export function startTestQueue(
   database: StoreDatabase,
   createRun: (pool: PostgresPool) => Run,
@@ -57,7 +57,7 @@ export function startTestQueue(
 
 const newId = () => createId('job', Date.now(), randomBytes);
 
-/** Queues scans of the domains as the store API does. Resolves with the id of each domain's job. */
+/** Queues scans of the domains like the store API. Resolves with the id of each domain's job. */
 export async function queueTestScans(pool: PostgresPool, domains: readonly string[], cause: ScanCause = 'requested') {
   const queued = await pool.transaction((transaction) => queueScans(transaction, { domains, cause, createId: newId }));
   return new Map([...queued].map(([domain, { scan_job_id }]) => [domain, scan_job_id]));

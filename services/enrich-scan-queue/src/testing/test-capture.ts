@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Commit, Describe } from '../run-scan.ts';
 import type { ScanCapture } from '../scan/scan-ports.ts';
 
-/** What a scan of an open storefront read, without its pages. */
+/** The result of a scan of an open storefront, without its pages. */
 export function testCapture(domain: string): ScanCapture {
   return {
     domain,
@@ -31,7 +31,7 @@ export const describeAsDemo: Describe = ({ domain }) => ({
 
 const createStorefrontId = () => createId('sf', Date.now(), randomBytes);
 
-/** Commits the first observation of a store, and fails when there was one. */
+/** Commits the first observation of a store. Fails if there already was one. */
 export const commitFirst: Commit = async (transaction, completed) => {
   const observation = { ...completed, id: createId('obs', Date.now(), randomBytes) };
   const committed = await commitObservation(transaction, observation, { urls: URLS, createStorefrontId });

@@ -34,7 +34,7 @@ describe('auth', () => {
     ]);
   });
 
-  test('tokens and peppers appear in no print of the configuration', () => {
+  test('a printed configuration contains no tokens and peppers', () => {
     const config = read(`auth: {keys: [{id: k, token: ${TOKEN}}]}`, { SVC_AUTH_PEPPERS: `1:${PEPPER}` });
     const printed = JSON.stringify(config) + inspect(config, { depth: 9 });
     expect(printed).not.toContain('0123456789');
@@ -86,7 +86,7 @@ describe('invalid keys', () => {
     expect(said).not.toContain(TOKEN);
   });
 
-  test('no key at all, and no store to create one in, is an error with the next step', () => {
+  test('having neither a key nor a store to create one in is an error with the next step', () => {
     expect(configError('auth: {enabled: true, store: file}')).toMatch(/auth\.keys.*must hold a key.*auth\.store/);
     expect(read('auth: {enabled: true}').enabled).toBe(true);
   });

@@ -15,18 +15,20 @@ import { z } from 'zod';
 import { SECRET_HEADERS } from '@vitrine/privacy/header-lines';
 import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
 
-/** The default, and that of `ongoingai/gateway`. */
+/** The default, also in `ongoingai/gateway`. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['x-svc-gateway-key', 'x-ongoingai-gateway-key']);
 
-/** Headers of HTTP itself, which a request needs for their own purpose, or of which Node keeps only the first when one is repeated: a key
- *  there would break the request, or its position in the message would decide which key counts. */
+/**
+ * Standard HTTP headers that a request needs for their own purpose, or whose repetitions Node drops. A key there would break the
+ * request, or its position in the message would decide which key counts.
+ */
 const HTTP_HEADERS = new Set(
   `accept accept-charset accept-encoding accept-language age cache-control connection content-encoding content-length
   content-type date etag expect expires forwarded from host http2-settings if-match if-modified-since if-none-match if-range
   if-unmodified-since keep-alive last-modified location max-forwards origin pragma range referer retry-after server te trailer
   transfer-encoding upgrade user-agent via traceparent tracestate baggage`.split(/\s+/),
 );
-/** Headers of the gateway, which are echoed, logged or stored as they come. */
+/** Headers of the gateway that are echoed, logged or stored unchanged. */
 const GATEWAY_HEADERS = new Set([
   'x-request-id',
   'x-correlation-id',
@@ -69,7 +71,7 @@ const header = z.string().superRefine((name, context) => {
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
 });
 
-/** The `auth` part of the configuration; `config-rules.ts` has what its keys have to do with each other.
+/** The `auth` part of the configuration; `config-rules.ts` has the rules between its keys.
  *  Spec: G1.6, G8.19, G9.1 to G9.3. */
 export const authConfig = z
   .strictObject({
@@ -77,7 +79,7 @@ export const authConfig = z
     header: header.default('X-Svc-Gateway-Key'),
     store: z.enum(['database', 'file']).default('database'),
     keys: z.array(fileKey).max(MAX_FILE_KEYS).default([]),
-    /** The first hashes new tokens, all are tried; without any, one is made beside the database. */
+    /** The first one hashes new tokens, and all are tried for verification. If none is set, one is created beside the database. */
     peppers: z.array(pepperShape).max(MAX_PEPPERS).default([]),
   })
   .prefault({});

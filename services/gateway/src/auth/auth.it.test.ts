@@ -62,7 +62,7 @@ const MISSING = { error: 'missing or invalid gateway key' };
 const LACKING = { error: 'gateway key does not have required permission' };
 
 describe('the permission matrix', () => {
-  /** Every operation of the admin API, from its document: method, path with an id in it, and the permission that it names. */
+  /** Every operation of the admin API, from its OpenAPI document: method, path with an id filled in, and required permission. */
   const operations = Object.entries(OPENAPI.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => ({
       method: method.toUpperCase(),
@@ -122,7 +122,7 @@ describe('the permission matrix', () => {
 });
 
 describe('without a key', () => {
-  test('a preflight succeeds, and allows the configured header', async () => {
+  test('a preflight succeeds and allows the configured header', async () => {
     const { status, headers } = await call('/api/gateway-keys', undefined, { method: 'OPTIONS' });
     expect([status, headers.get('access-control-allow-headers')]).toEqual([
       204,
@@ -146,7 +146,7 @@ describe('without a key', () => {
     ['short', `Content-Length: ${CHAT.length}\r\n\r\n${CHAT}`],
     ['long', `Content-Length: ${large.length}\r\n\r\n${large}`],
     ['chunked', `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`],
-  ])('the body of a rejected request that is %s is read to its end, and the connection used again', async (_, rest) => {
+  ])('the body of a rejected request that is %s is read to its end, and the connection is reused', async (_, rest) => {
     const twice = await rawTalk(gateway.url, target + rest + target + rest, (so) => so.split('"}').length > 2);
     expect(twice.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });
@@ -189,7 +189,7 @@ describe('a rejected request', () => {
     };
     const rows = await waitUntil(
       async () => {
-        // The tests before this one may have used up what a second keeps.
+        // Earlier tests may have used up the events of this second.
         await chat('sgk_wrong-0123456789', { 'x-request-id': 'audit-401' });
         await call('/api/gateway-keys?token=abc', VIEWER, { headers: { 'x-request-id': 'audit-403' } });
         return read();
@@ -207,7 +207,7 @@ describe('a rejected request', () => {
 
   test('of a known caller is audited whatever anonymous callers send meanwhile', async () => {
     const flood = () => Promise.all(Array.from({ length: 100 }, () => chat('sgk_wrong-0123456789')));
-    // A key whose bound the tests before this one have not used up.
+    // A key whose bound was not used up by earlier tests.
     const made = await call('/api/gateway-keys', OWNER, { method: 'POST', body: '{"id":"fresh","role":"viewer"}' });
     const { token: fresh } = made.body as { token: string };
     await flood();
@@ -244,7 +244,7 @@ describe('a rejected request', () => {
     await waitUntil(async () => (await traces()).some(isIt), { what: 'a rejected trace' });
   });
 
-  test('of an anonymous caller leaves a trace ten times a second, and the others are counted', async () => {
+  test('of an anonymous caller is traced at most ten times a second, and the others are counted', async () => {
     await Promise.all(Array.from({ length: 60 }, () => chat()));
     const { body } = await call('/api/diagnostics/trace-pipeline', OWNER);
     const { diagnostics } = body as {
@@ -282,7 +282,7 @@ test('a gateway whose clock is 40 days ahead removes two days of audit events at
   const path = join(folder.path, 'gateway-keys.db');
   const day = 86_400_000;
   const event = { actor: '', action: 'request', target: 't', outcome: 'deny', reason: 'r', correlation_id: 'c' } as const;
-  // What is 40 days old for a clock that is 40 days ahead was made just now.
+  // An event that looks 40 days old to a clock 40 days ahead was just created.
   const at = (days: number) => ({ ...event, at: Date.now() - (40 + days) * day, org_id: '', workspace_id: '' });
   {
     using store = new SqliteKeyStore(path);
@@ -295,6 +295,6 @@ test('a gateway whose clock is 40 days ahead removes two days of audit events at
   expect(ahead.log.some((line) => line.includes('retention held back'))).toBe(true);
 });
 
-test('configuration in the log shows no token', () => {
+test('the logged configuration contains no token', () => {
   expect(gateway.log.join('')).not.toContain('0123456789-0123456789');
 });

@@ -41,7 +41,7 @@ describe('with authentication on', () => {
       expect(authenticate({ [name]: 'token-of-dev' }, 'proxy:write')).toMatchObject({ rejection: { status: 401 } });
   });
 
-  test('a valid one is its key, and was used now', () => {
+  test('a valid token returns its key, which is marked as used', () => {
     expect(of('token-of-dev')).toMatchObject({ identity: { key_id: 'dev' }, lastUsedAt: 77 });
   });
 
@@ -52,7 +52,7 @@ describe('with authentication on', () => {
     });
   });
 
-  test('when the keys of the store are too old it is 503, known or not; keys of the file are accepted', () => {
+  test('when the keys of the store are too old every token is 503, except those of the file', () => {
     for (const token of ['token-of-dev', 'sgk_unknown'])
       expect(of(token, false)).toMatchObject({ rejection: { status: 503, error: 'gateway key verification unavailable' } });
     expect(of('token-of-the-file', false)).toMatchObject({ identity: { key_id: 'fixed' } });
@@ -60,13 +60,13 @@ describe('with authentication on', () => {
   });
 });
 
-test('while a pepper is missing an unknown token is 503, for it may be a good one; known ones are accepted', () => {
+test('while a pepper is missing an unknown token is 503, because it may be valid; known ones are accepted', () => {
   isComplete = false;
   expect(of('sgk_unknown')).toMatchObject({ rejection: { status: 503, error: 'gateway key verification unavailable' } });
   expect(of('token-of-dev')).toMatchObject({ identity: { key_id: 'dev' } });
   expect(of(undefined)).toMatchObject({ rejection: { status: 401 } });
 });
 
-test('with authentication off all callers are one tenant', () => {
+test('with authentication off all callers belong to one tenant', () => {
   expect(allowAll({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
 });

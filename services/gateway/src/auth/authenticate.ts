@@ -15,8 +15,8 @@ interface AuthenticateOptions {
 }
 
 /** Accepts the keys of the ring, sent in `header` and nowhere else. Node joins a repeated header with a comma, which no key contains. While
- *  the keys of the store are too old, known and unknown tokens are both rejected as unverifiable. While a pepper is missing, unknown tokens are: each may be
- *  one that was hashed with it. */
+ *  the keys of the store are too old, known and unknown tokens are both rejected as unverifiable. While a pepper is missing, unknown
+ *  tokens are rejected the same way, because each may have been hashed with it. */
 export function authenticateBy(ring: KeyRing, { header, isFresh, isComplete, now }: AuthenticateOptions): Authenticate {
   const name = header.toLowerCase();
   const cache = new ConnectionTokenCache(ring);

@@ -12,7 +12,7 @@ export interface Caller {
   readonly scope: ExchangeScope;
 }
 
-/** A request that authentication rejects, and its caller as far as the key identified one. */
+/** A request that authentication rejects, with its caller if the key identified one. */
 export interface RejectedCaller {
   readonly caller: Caller;
   readonly rejection: Rejection & { readonly reason: 'unauthorized' | 'forbidden' | 'key_verification_unavailable' };
@@ -22,7 +22,7 @@ export interface RejectedCaller {
  *  `connection`, its last token is cached for as long as it lives. */
 export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission, connection?: object) => Caller | RejectedCaller;
 
-/** With authentication off all callers are one tenant. */
+/** With authentication off all callers belong to one tenant. */
 export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOPE };
 /** A caller without an accepted key belongs to no tenant. */
 export const ANONYMOUS_CALLER: Caller = { identity: undefined, scope: NO_SCOPE };

@@ -46,7 +46,7 @@ test('no request of a key is refused while the operator rotates its token, and R
     await response.text();
     return response.status;
   };
-  /** What is published at the moment, sent without a pause by clients that read it each time, or only once. */
+  /** The currently published token, sent without a pause by clients that read it each time, or only once. */
   let published = TOKENS[0];
   const over = new AbortController();
   const statuses = new Set<number>();

@@ -2,18 +2,18 @@ import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whether a value is a gateway key. Of values that no key has it costs a hash. */
+/** Whether a value is a gateway key. Costs one hash for a value of no key. */
 export type IsGatewayKey = (value: string) => boolean;
 
 /** A gateway key where the provider's credential belongs. Spec: G11.22. */
 export const KEY_IN_CREDENTIAL: Rejection = { status: 401, error: 'gateway key in provider credential', reason: 'unauthorized' };
 
-/** The beginning of tokens that gateways make. */
+/** The prefix of generated tokens. */
 const TOKEN_PREFIX = 'sgk_';
 const TOKEN_MIN_LENGTH = 24;
 const CREDENTIAL_PARAMETERS = ['key', 'api_key', 'api-key', 'access_token', 'token'];
 
-/** `verify` finds the key of a token; without it only tokens that gateways have made are recognised. */
+/** `verify` finds the key of a token. Without it only generated tokens are recognised. */
 export function gatewayKeyTest(verify: ((token: string) => object | undefined) | undefined): IsGatewayKey {
   return (value) => {
     if (value.startsWith(TOKEN_PREFIX)) return true;
@@ -22,7 +22,7 @@ export function gatewayKeyTest(verify: ((token: string) => object | undefined) |
   };
 }
 
-/** Whether a gateway key stands in one of the places from which a provider takes its credential. */
+/** Whether a gateway key is in a header or parameter from which a provider reads its credential. */
 export function hasMisplacedKey(isGatewayKey: IsGatewayKey, headers: IncomingHttpHeaders, url: string): boolean {
   return credentialsIn(headers, url).some(isGatewayKey);
 }

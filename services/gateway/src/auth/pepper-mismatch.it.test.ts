@@ -66,7 +66,7 @@ describe.each([
   test.each([
     ['without the pepper of a key', `2:${'q'.repeat(40)}`, 'pepper_missing', 'the pepper of version 1 is missing'],
     ['with another secret under its version', `1:${'x'.repeat(40)}`, 'pepper_different', 'is not the one that hashed'],
-  ])('%s says so, answers its tokens with 503, creates no key, and changes nothing', async (__, wrong, errorClass, cause) => {
+  ])('%s reports it, answers its tokens with 503, creates no key and changes nothing', async (__, wrong, errorClass, cause) => {
     const storage = await openStorage();
     const first = await start(storage, RIGHT);
     const { token } = await makeKey(first);
@@ -109,7 +109,7 @@ describe.each([
     expect((await call(behind, token)).status).toBe(503);
   });
 
-  test('whose pepper is lost is good again when its keys are rotated or revoked', async () => {
+  test('whose pepper is lost recovers when its keys are rotated or revoked', async () => {
     const storage = await openStorage();
     const first = await start(storage, RIGHT);
     const [kept, given] = [await makeKey(first), await makeKey(first)];
@@ -125,7 +125,7 @@ describe.each([
   });
 });
 
-test('a pepper file that is lost and made again is another pepper, and is no use for the keys until the lost one is back', async () => {
+test('a recreated pepper file is another pepper, which cannot verify keys of the lost one', async () => {
   const storage = await sqlite();
   const path = join(storage.SVC_STORAGE_PATH, '..', 'gateway-keys.pepper');
   const first = await start(storage);

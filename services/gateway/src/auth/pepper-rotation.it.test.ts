@@ -52,7 +52,7 @@ test('a pepper is rotated below two gateways under load in two steps, and no req
   };
   let fleet: readonly TestGateway[] = await Promise.all([start(OLD), start(OLD)]);
   const inFlight = new Map<TestGateway, number>();
-  /** As behind a Service: one that leaves gets no new connections before it stops. */
+  /** As behind a Service: a terminating gateway gets no new connections before it stops. */
   const replaceAll = async (peppers: string) => {
     for (const leaving of fleet) {
       fleet = [...fleet.filter((one) => one !== leaving), await start(peppers)];
@@ -98,7 +98,7 @@ test('a pepper is rotated below two gateways under load in two steps, and no req
   tokens.push((await made()).token);
   await waitUntil(async () => (await hashesOf(2)) === 3, { what: 'the used tokens to move', timeoutMs: 60_000 });
   await enough(100);
-  // What nobody uses does not move: the old pepper is still needed for it.
+  // Unused tokens do not move and still need the old pepper.
   expect(await hashesOf(1)).toBe(1);
   await change(fleet[0] as TestGateway, `/${unused.id}/rotate`);
   expect(await hashesOf(1)).toBe(0);
@@ -108,7 +108,7 @@ test('a pepper is rotated below two gateways under load in two steps, and no req
   await Promise.all(clients);
   expect(failures).toEqual([]);
 
-  // Tokens that had moved, and those made since the new pepper was accepted, stay taken without the old one.
+  // Tokens that had moved, and those created since the new pepper was accepted, stay reserved without the old one.
   const again = await Promise.all(tokens.map((token) => change(fleet[0] as TestGateway, '', { token })));
   expect(again.map(({ status }) => status)).toEqual(tokens.map(() => 409));
   expect(await statusOf((fleet[0] as TestGateway).url, unused.token)).toBe(401);

@@ -1,5 +1,7 @@
-/** Admits `limit` a second of each key, and counts what is not admitted. Counts at most `maxKeys` keys a second; further keys are not
- *  admitted. */
+/**
+ * Admits `limit` events a second of each key and counts the rejected ones. Counts at most `maxKeys` keys a second and rejects further
+ * keys.
+ */
 export class RateLimiter {
   readonly #limit: number;
   readonly #clock: () => number;
@@ -15,7 +17,7 @@ export class RateLimiter {
     this.#maxKeys = maxKeys;
   }
 
-  /** The number that was not admitted so far. */
+  /** The number rejected so far. */
   get rejected(): number {
     return this.#rejected;
   }

@@ -56,7 +56,7 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
       // A switch has no value; every other option names its value.
       expect(synopsis).toMatch(type === 'boolean' ? new RegExp(`--${name}[\\] ]`) : new RegExp(`--${name} [A-Za-z|]+`));
     }
-    // Arguments behind `--` are a child program's; an option without brackets is required.
+    // Arguments after `--` belong to the child program. An option without brackets is required.
     const positionals = synopsis.replace(/\[[^\]]*\]\S*|-- .*|--[a-z-]+ \S+/g, '').trim();
     expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.argument === undefined ? 0 : 1);
   },

@@ -19,7 +19,7 @@ SVC_ and the key's path in capitals, such as SVC_SERVER_PORT=8080 or SVC_PROVIDE
       const config = commandConfig(values.config, context);
       const logger = createLogger('svc-gateway', config.log.level, context.stdout);
       warnOfOldSettings(commandOldSettings(values.config, context), logger);
-      // It may wait for its database. As process 1 of a container it would otherwise ignore signals meanwhile.
+      // The start may wait for the database. As process 1 of a container the gateway would ignore signals during that time.
       const stopping = new AbortController();
       const signalled = context.untilSignal().finally(() => stopping.abort());
       await using gateway = await startGateway(config, logger, { collectYoung, signal: stopping.signal });

@@ -3,7 +3,7 @@ import { isFault } from '@vitrine/faults/fault';
 import { z } from 'zod';
 import { gatewayConfig, readGatewayConfig } from '../config.ts';
 
-/** What is said of a configuration, given as the tree that a YAML file would hold. */
+/** The faults of a configuration, given as the tree of its YAML file. */
 function refusal(tree: unknown, env: Readonly<Record<string, string>> = {}): string {
   try {
     readGatewayConfig({ path: 'vitrine.yaml', text: JSON.stringify(tree) }, env);
@@ -16,7 +16,7 @@ function refusal(tree: unknown, env: Readonly<Record<string, string>> = {}): str
 
 type Place = readonly string[];
 
-/** Where a value can stand: every leaf, mapping and list; `0` and `gold` are an item and a name of the user's own. */
+/** Every path that can have a value: leaves, mappings and lists. `0` and `gold` stand for a list item and a user-chosen name. */
 function placesIn(schema: unknown, path: Place = []): Place[] {
   if (schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
     return placesIn(schema.def.innerType, path);
@@ -53,7 +53,7 @@ const WRONG: readonly unknown[] = [
   { '': 1, 'bad name!': {} },
 ];
 
-/** The default messages of zod for a tree, where a shape has none of its own. */
+/** The default zod messages for a tree, where a schema defines none. */
 function defaultTexts(tree: unknown): string[] {
   const [plain, marked] = [gatewayConfig.safeParse(tree), gatewayConfig.safeParse(tree, { error: () => 'UNWORDED' })];
   const texts = (plain.error?.issues ?? []).flatMap(({ message }, i) =>
@@ -81,7 +81,7 @@ describe('an invalid value of every key of the configuration', () => {
       expect(said).toMatch(/^the configuration has \d+ faults?\n/);
       expect(defaultTexts(tree).filter((text) => said.includes(text))).toEqual([]);
       expect(said).not.toMatch(/Invalid |Too (?:small|big)|Unrecognized|expected .* received|undefined|NaN|\[object/);
-      // Each line names a place that is the one with the wrong value, or stands beside or below it.
+      // Each line names the path with the wrong value, or one beside or below it.
       const top = name.split('.', 1)[0] ?? '';
       const lines = said.split('\n').slice(1);
       expect(lines.filter((line) => !line.trim().startsWith(top))).toEqual([]);
@@ -143,7 +143,7 @@ describe('faults name the key, its variable, the rule and the value', () => {
   });
 });
 
-describe('faults that span two parts', () => {
+describe('faults that involve two parts', () => {
   const key = (fields: object) => ({ token: `token-0123456789-${JSON.stringify(fields).length}-abcdefgh`, ...fields });
 
   test('are reported with those of one part, all at once', () => {
@@ -183,7 +183,7 @@ describe('faults that span two parts', () => {
   });
 
   test('an invalid part is not reported twice', () => {
-    // Neither is this port the default one, nor does this key have a plan.
+    // This port is not the default one, and this key has no plan.
     const said = refusal({
       server: { port: 'x' },
       observability: { otel: { prometheus_port: 8080 } },
@@ -193,7 +193,7 @@ describe('faults that span two parts', () => {
     expect(said).not.toContain('prometheus_port');
   });
 
-  test('a file store without keys is rejected whatever else is invalid', () => {
+  test('a file store without keys is rejected, regardless of other faults', () => {
     const said = refusal({ auth: { enabled: true, store: 'file', header: 'Cookie' } });
     expect(said).toContain('auth.keys (SVC_AUTH_KEYS): must hold a key');
     expect(said).toContain('has 2 faults');

@@ -125,7 +125,7 @@ function queueDriver({ storage, queue }: Parts): ConfigFault[] {
   return [...store, ...kafkaKeyFaults('queue', queue)];
 }
 
-/** A pepper that each gateway makes for itself would make the keys of one invalid for the others. */
+/** If each gateway created its own pepper, the keys of one would be invalid for the others. */
 function sharedPepper({ storage, auth }: Parts): ConfigFault[] {
   if (storage?.driver !== 'postgres' || auth?.enabled !== true || auth.store !== 'database') return [];
   if (auth.peppers === undefined || auth.peppers.length > 0) return [];
@@ -137,7 +137,7 @@ function isRepeated(values: readonly unknown[], i: number): boolean {
   return values[i] !== undefined && values.indexOf(values[i]) < i;
 }
 
-/** Whether one path is the other, or below it. */
+/** Whether one path equals the other or is below it. */
 function overlap(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);

@@ -26,7 +26,7 @@ describe("the old gateway's YAML", () => {
     expect(Object.keys(OLD_KEYS)).toHaveLength(3);
   });
 
-  test('every other key is read unchanged, its empty mode and salt too', () => {
+  test('every other key is read unchanged, including an empty mode and salt', () => {
     const { storage, pii, auth, ...others } = structuredClone(OLD_CONFIG);
     const { dsn: _dsn, ...path } = storage;
     const { stages: _stages, ...rules } = pii;
@@ -40,7 +40,7 @@ describe("the old gateway's YAML", () => {
     expect(config.auth.keys[0]?.token.reveal()).toBe('ogk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
   });
 
-  test('a key that neither gateway has is unknown', () => {
+  test('a key of neither gateway is unknown', () => {
     expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key; known keys: driver, path, dsn']);
   });
 });

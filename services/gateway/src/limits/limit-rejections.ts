@@ -16,14 +16,14 @@ const QUOTA_ERRORS = {
 } as const;
 export type QuotaCode = keyof typeof QUOTA_ERRORS;
 
-/** The usage is unknown: a request that cannot be checked is not let through. Spec: G10.9. */
+/** The usage is unknown. A request that cannot be checked is rejected. Spec: G10.9. */
 export const LIMIT_CHECK_UNAVAILABLE: Rejection = {
   status: 503,
   error: 'gateway usage limit check unavailable',
   reason: 'limit_check_unavailable',
 };
 
-/** The key or its workspace has a plan that does not exist: the text names it, and official SDKs do not retry. */
+/** The key or its workspace has a plan that does not exist. The text names the plan, and official SDKs do not retry. */
 export function unknownPlanRejection(plan: string): Rejection {
   return {
     ...LIMIT_CHECK_UNAVAILABLE,
@@ -45,7 +45,7 @@ export function rateRejection(code: keyof typeof RATE_ERRORS, waitMs: number): R
   };
 }
 
-/** A daily quota is used up: its headers keep the official SDKs from retrying, and say when the quota resets. `nowMs`: milliseconds since
+/** A daily quota is used up: its headers keep the official SDKs from retrying and give the time of the reset. `nowMs`: milliseconds since
  *  the epoch. */
 export function quotaRejection(code: QuotaCode, nowMs: number): Rejection {
   const midnight = new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString().replace('.000', '');

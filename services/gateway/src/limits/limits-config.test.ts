@@ -47,7 +47,7 @@ describe('limits and plans in the configuration', () => {
     const key = 'auth: {keys: [{id: k, token: token-0123456789-0123456789, plan: pro}]}';
     expect(configError(key)).toMatch(/auth\.keys\.0\.plan: unknown plan "pro"; no plan is configured/);
     expect(read(`${key}\nplans: {pro: {}}`).auth.keys[0]?.plan).toBe('pro');
-    // Where plans can come from elsewhere, it may be created later.
+    // If plans can come from other sources, the plan may be created later.
     expect(read(`${key}\nlimits: {plans_dir: /etc/plans}`).auth.keys[0]?.plan).toBe('pro');
     const postgres = '{driver: postgres, dsn: "postgres://localhost/v"}';
     expect(read(`${key}\nstorage: ${postgres}`).auth.keys[0]?.plan).toBe('pro');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 export const limitsConfig = z
   .strictObject({
     ...gatewayScopes,
-    /** Whether request rates and daily quotas hold for each process by itself, or for all processes on one Postgres together. */
+    /** Whether request rates and daily quotas apply to each process separately, or to all processes on one Postgres together. */
     counters: z.enum(['process', 'shared']).default('process'),
     /** The folder where the ConfigMap with `plans.json` is mounted, as a folder: a file that is mounted by subPath never changes. */
     plans_dir: z.string().min(1).optional(),

@@ -134,7 +134,7 @@ describe('request rates over HTTP', () => {
 });
 
 describe('daily quotas over HTTP', () => {
-  /** What one exchange of `call` costs: 8 + 1 words in, 3 + 5 out. */
+  /** The tokens of one exchange of `call`: 8 + 1 words in, 3 + 5 out. */
   const TOKENS = 17;
 
   test('sequential requests are rejected as soon as the quota is used up', async () => {
@@ -150,7 +150,7 @@ describe('daily quotas over HTTP', () => {
     expect((await call(gateway, 'two')).status).toBe(200);
   });
 
-  test('64 clients with one stream each overshoot by at most what is in flight', async () => {
+  test('64 clients with one stream each exceed the quota by at most the requests in flight', async () => {
     const limit = 300;
     await using gateway = await start(`limits: {per_workspace: {max_tokens_per_day: ${limit * TOKENS}}}`);
     const codes = new Set<unknown>();
@@ -166,7 +166,7 @@ describe('daily quotas over HTTP', () => {
     expect(gateway.openai.exchanges).toBeLessThan(limit + 64);
   });
 
-  test('money is counted like tokens, and usage is known after a restart', async () => {
+  test('cost is counted like tokens, and usage survives a restart', async () => {
     await using folder = await temporaryFolder('limits');
     const variables = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
     const text = `${AUTH}\nlimits: {per_workspace: {max_cost_usd_per_day: 0.00001}}`;

@@ -47,7 +47,7 @@ export interface SharedLimits {
 export interface LimitsContext extends Clocks {
   /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
-  /** Whether any key or workspace can have a daily limit now. Otherwise no totals are read. */
+  /** Whether any key or workspace can have a daily limit now. If not, no totals are read. */
   readonly hasDaily: () => boolean;
   readonly logger: Logger;
   /** Needed where `limits.counters` is `shared`. */
@@ -59,7 +59,7 @@ interface OpenCounter<C> extends AsyncDisposable {
 }
 
 interface OpenQuotas extends OpenCounter<DailyQuotas> {
-  /** Daily limits begin to apply: totals that were not needed until now are read, and checks wait for them. */
+  /** Called when daily limits begin to apply. Reads the totals, and checks wait for them. */
   readonly refresh: () => void;
 }
 

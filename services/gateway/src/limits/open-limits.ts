@@ -47,7 +47,7 @@ export async function openLimits(
   };
   if (plans !== undefined) {
     plans.onChange = apply;
-    // They may have changed while totals were read.
+    // The thresholds may have changed while totals were read.
     apply();
   }
   return {
@@ -57,7 +57,7 @@ export async function openLimits(
     [Symbol.asyncDispose]: async () => {
       if (plans !== undefined) plans.onChange = () => {};
       unknownPlans[Symbol.dispose]();
-      // Both report to the database for the last time, which may be away.
+      // Both send a last report to the database, which may be unavailable.
       await Promise.all([rates[Symbol.asyncDispose](), daily?.[Symbol.asyncDispose]()]);
     },
   };

@@ -11,7 +11,7 @@ const WINDOW_MS = Number(process.env['VITRINE_LIMITS_WINDOW_MS'] ?? 5_000);
 const CLIENTS = Number(process.env['VITRINE_LIMITS_CLIENTS'] ?? 120);
 const LIMIT = 600;
 const PAUSE_MS = CLIENTS / 2;
-/** A window after the first has to be full; a machine that was busy with something else in one gets another. */
+/** One window after the first has to be full. The test retries with another window if the machine was busy. */
 const WINDOWS_MAX = 6;
 const TOKEN = 'one-token-0123456789-0123456789';
 const TEXT = `auth: {enabled: true, store: file, keys: [{id: one, token: ${TOKEN}, org_id: acme, workspace_id: search}]}
@@ -72,7 +72,7 @@ test(
       windows.push(since(windowAt(windows.length), windowAt(windows.length + 1)));
     }
     await gateways[0].kill();
-    // Its part counts for the lease and one window more; then the others have it, and admit it within another window.
+    // Its part counts for the lease and one more window. Then the others get it and admit it within another window.
     const killedAt = performance.now();
     const isFull = (at: number) => at - WINDOW_MS > killedAt && since(at - WINDOW_MS, at) >= 0.95 * LIMIT;
     const timeoutMs = WINDOW_MS * (1 + 1 / 6 + 1 + WINDOWS_MAX);

@@ -24,19 +24,21 @@ export function picoUsd(usd: number): number {
   return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
-/** A plan that a key or workspace has and that is in no source of plans. */
+/** A plan of a key or workspace that no source of plans contains. */
 export interface UnknownPlan {
   readonly unknownPlan: string;
 }
 
-/** The thresholds by plan, of the configuration and of live plans. */
+/** The thresholds by plan, from the configuration and from live plans. */
 export class ThresholdTable {
   readonly #defaults: BoundThresholds;
   readonly #plans: Map<string, BoundThresholds>;
   readonly #workspacePlans: ReadonlyMap<string, string>;
 
-  /** A live plan with thresholds replaces the configured one of the same name. One without leaves it, or has the configured limits: who
-   *  limits the store API alone must not make the gateway unlimited. */
+  /**
+   * A live plan with thresholds replaces the configured one of the same name. A live plan without thresholds keeps the configured plan,
+   * or else the configured limits, because a plan that limits only the store API must not make the gateway unlimited.
+   */
   constructor(limits: GatewayLimits, plans: Readonly<Record<string, GatewayLimits>>, live: AppliedPlans = NO_PLANS) {
     this.#defaults = boundOf(limits);
     this.#plans = new Map(Object.entries(plans).map(([name, plan]) => [name, boundOf(plan)]));
@@ -56,17 +58,17 @@ export class ThresholdTable {
     return workspace === undefined ? { unknownPlan: workspacePlan ?? '' } : { key: key.key, workspace: workspace.workspace };
   }
 
-  /** Whether a key or workspace can have a limit, */
+  /** Whether a key or workspace can have a limit. */
   get hasAny(): boolean {
     return this.#all().some(({ key, workspace }) => isAny(key) || isAny(workspace));
   }
 
-  /** a daily one, */
+  /** Whether a key or workspace can have a daily limit. */
   get hasDaily(): boolean {
     return this.#all().some(({ key, workspace }) => isDaily(key) || isDaily(workspace));
   }
 
-  /** or one of a workspace's plan. */
+  /** Whether a workspace's plan can have a limit. */
   get hasWorkspacePlans(): boolean {
     return [...this.#plans.values()].some(({ workspace }) => isAny(workspace));
   }
@@ -108,7 +110,7 @@ export function canHaveDailyLimits(config: LimitsSettings): boolean {
   return config.auth.enabled && (hasLivePlans(config) || new ThresholdTable(config.limits, config.plans).hasDaily);
 }
 
-/** Warnings about configured limits that have no effect, which would otherwise be relied on. */
+/** Warnings about configured limits without effect, on which an operator would otherwise rely. */
 export function ineffectiveLimits({ auth, limits, plans, storage }: LimitsSettings): string[] {
   if (!auth.enabled) return new ThresholdTable(limits, plans).hasAny ? ['limits have no effect while auth.enabled is false'] : [];
   if (storage.driver === 'postgres') return [];

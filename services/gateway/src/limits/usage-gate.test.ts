@@ -38,7 +38,7 @@ const takenBy = (key: string) => ({
   outcome: 'completed' as const,
 });
 
-/** A gate on clocks that stand still, over a store that has `stored`. */
+/** A gate with stopped clocks, over a store that contains `stored`. */
 async function setUp(
   limits: object,
   {
@@ -165,7 +165,7 @@ describe('the usage gate', () => {
 describe('new thresholds', () => {
   const table = (per_key: object) => new ThresholdTable(limitsConfig.parse({ per_key }), {});
 
-  test('apply to what was counted before: a lower rate rejects, a higher one admits the difference', async () => {
+  test('apply to requests counted before: a lower rate rejects, a higher one admits the difference', async () => {
     const { gate } = await setUp({ per_key: { requests_per_minute: 3 } });
     const passes = () => [1, 2, 3, 4, 5].filter(() => gate.check(one) === undefined).length;
     expect(passes()).toBe(3);
@@ -177,7 +177,7 @@ describe('new thresholds', () => {
     expect(passes()).toBe(5);
   });
 
-  test('a daily limit that is new waits for the totals, which were not read until then', async () => {
+  test('a new daily limit waits for the totals, which were not read before', async () => {
     const { gate, ledger, time } = await setUp({}, { stored: [used('gk_1', 9)] });
     time.steady = 60_000;
     expect(gate.check(one)).toBeUndefined();
@@ -206,7 +206,7 @@ describe('new thresholds', () => {
   });
 });
 
-describe('a counter that is shared', () => {
+describe('a shared counter', () => {
   const limits = { per_key: { requests_per_minute: 1, max_tokens_per_day: 100 } };
   const counterOf = (result: RateResult): RequestCounter => ({ admit: async () => result });
 
@@ -288,7 +288,7 @@ describe('when the wall clock is set to another day', () => {
   test.each([
     ['cannot be read', true],
     ['does not respond', false],
-  ])('a store that %s leaves no request waiting', async (_, fails) => {
+  ])('a store that %s keeps no request waiting', async (_, fails) => {
     const { gate, time, reads } = await setUpClock();
     time.now -= DAY_MS;
     const waiting = gate.check(one);
@@ -316,7 +316,7 @@ describe('near a daily quota', () => {
 });
 
 describe('the rejection', () => {
-  test('a quota whose rest other processes have reserved: 429 with a time to come again', async () => {
+  test('a quota whose rest is reserved by other processes: 429 with a time to retry', async () => {
     const quotas = { check: () => ({ code: 'KEY_DAILY_TOKENS_EXCEEDED', isUsedUp: false }) as const };
     const thresholds = new ThresholdTable(limitsConfig.parse({ per_key: { max_tokens_per_day: 10 } }), {});
     const counter = new InMemoryRequestCounter(() => 0);
@@ -349,7 +349,7 @@ describe('the rejection', () => {
     expect(rejection.headers).toEqual(['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z']);
   });
 
-  test('an unknown plan: 503 that names it, not to retry', () => {
+  test('an unknown plan: 503 that names it and is not retried', () => {
     const rejection = unknownPlanRejection('gone');
     const error = 'gateway usage limit check unavailable: there is no plan "gone"';
     expect([rejection.status, rejectionBody(rejection)]).toEqual([503, { error, code: 'UNKNOWN_PLAN', plan: 'gone' }]);

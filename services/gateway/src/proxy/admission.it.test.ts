@@ -100,10 +100,10 @@ const send = (headers: Record<string, string> = { 'x-key': 'token' }, path = '/o
   rawExchange(url + path, { body, headers: { authorization: 'Bearer sk-test-0123456789', ...headers } });
 const only = () => waitUntil(() => ended.length > 0 && ended[0], { what: 'the exchange' });
 
-describe('whose exchange it was', () => {
+describe('the caller of an exchange', () => {
   const ofKey = { org_id: 'acme', workspace_id: 'search', gateway_key_id: 'k', role: 'developer' };
 
-  test("a forwarded one is the key's", async () => {
+  test('of a forwarded exchange is the key', async () => {
     expect((await send()).status).toBe(200);
     expect((await only()).scope).toEqual(ofKey);
   });
@@ -121,7 +121,7 @@ describe('whose exchange it was', () => {
     ['that would take one', { 'x-key': 'token', upgrade: 'h2c, WebSocket', connection: 'upgrade' }, '/openai/v1', 426, ofKey],
     ['without a key', {}, '/openai/v1/models', 401, NO_SCOPE],
     ['with a wrong key, to a bad path', { 'x-key': 'wrong' }, '/openai//v1', 400, NO_SCOPE],
-  ])('a rejected one %s too, with the scope of its key', async (_, headers, path, status, scope) => {
+  ])('of a rejected exchange %s has the scope of its key', async (_, headers, path, status, scope) => {
     expect((await send(headers, path)).status).toBe(status);
     const exchange = await only();
     expect([exchange.outcome, exchange.sentStatus, exchange.scope]).toEqual(['rejected', status, scope]);
@@ -129,7 +129,7 @@ describe('whose exchange it was', () => {
     expect(openai.exchanges).toBe(0);
   });
 
-  test('ten anonymous rejections a second leave a trace, and the others are counted', async () => {
+  test('ten anonymous rejections a second are traced, and the others are counted', async () => {
     for (let i = 0; i < 13; i += 1) await send({});
     await send();
     await waitUntil(() => ended.some(({ outcome }) => outcome === 'completed'), { what: 'the exchange of the key' });
@@ -138,7 +138,7 @@ describe('whose exchange it was', () => {
 });
 
 describe('the gate', () => {
-  test('is called with the caller, once for every request that would go on, and for no other', async () => {
+  test('is called with the caller, once for every request that would be forwarded, and for no other', async () => {
     const calls: string[] = [];
     gate = ({ key_id }) => {
       calls.push(key_id);
@@ -169,7 +169,7 @@ describe('the gate', () => {
     expect([openai.exchanges, ended.length]).toEqual([0, 1]);
   });
 
-  test('may let a request wait, and then through, whole', async () => {
+  test('may delay a request and then forward it complete', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     let isCalled = false;
     gate = () => {

@@ -51,7 +51,7 @@ const PLACES: readonly (readonly [string, Readonly<Record<string, string>>, stri
   ['a token that no key has', { authorization: `Bearer ${MADE}` }, '/openai/v1/models'],
 ];
 
-test.each(PLACES)('%s: 401, beside a valid key and without one', async (_, headers, path) => {
+test.each(PLACES)('%s: 401, with a valid key and without one', async (_, headers, path) => {
   const before = forwarded;
   for (const own of [{}, { 'x-svc-gateway-key': TOKEN }]) {
     const response = await fetch(`${gateway.url}${path}`, { headers: { ...headers, ...own } as Record<string, string> });
@@ -67,7 +67,7 @@ test('the credential of a provider passes', async () => {
   expect(forwarded).toBe(before + 1);
 });
 
-test('without authentication tokens that gateways have made are recognised, and neither they nor their hashes are stored', async () => {
+test('without authentication generated tokens are recognised, and neither they nor their hashes are stored', async () => {
   const response = await fetch(`${open.url}/openai/v1/models?key=${MADE}`, { headers: { authorization: `Bearer ${MADE}` } });
   expect(response.status).toBe(401);
   const listed = await waitUntil(

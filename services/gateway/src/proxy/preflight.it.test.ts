@@ -9,7 +9,7 @@ const TOKEN = 'sgk_0123456789abcdef01234567';
 const KEYS = `auth: { enabled: true, keys: [{ id: k1, token: ${TOKEN}, role: developer }] }`;
 const PATH = '/openai/v1/chat/completions';
 const PAGE = 'https://app.example.com';
-/** What a browser sends before the official SDK's request with a gateway key. */
+/** The preflight that a browser sends before the official SDK's request with a gateway key. */
 const PREFLIGHT = {
   origin: PAGE,
   'access-control-request-method': 'POST',
@@ -32,7 +32,7 @@ describe.each([
   ['on', KEYS],
   ['off', ''],
 ])("a browser's preflight on the proxy, with auth %s", (_, text) => {
-  test('gets the response of the gateway, without a key: the page may send what it requested', async () => {
+  test('is answered by the gateway without a key, and allows the requested headers', async () => {
     await using gateway = await startTestGateway({}, text);
     for (const path of [PATH, '/anthropic/v1/messages', '/openai?x=1']) {
       const response = await options(gateway, PREFLIGHT, path);
@@ -49,11 +49,11 @@ describe.each([
     expect(gateway.openai.exchanges + gateway.anthropic.exchanges).toBe(0);
   });
 
-  test('leaves no trace, and what follows it does', async () => {
+  test('leaves no trace, but the request after it does', async () => {
     await using gateway = await startTestGateway({}, text);
     await options(gateway, PREFLIGHT);
     await (await chat(gateway, { origin: PAGE, 'x-svc-gateway-key': TOKEN })).text();
-    // The key may read analytics; with auth off it is not looked at.
+    // The key may read analytics. With auth off it is not checked.
     const items = async () => {
       const response = await fetch(`${gateway.url}/api/traces`, { headers: { 'x-svc-gateway-key': TOKEN } });
       return ((await response.json()) as { items: { request_method: string }[] }).items;
@@ -63,12 +63,12 @@ describe.each([
   });
 });
 
-describe('what is no preflight is treated as ever', () => {
+describe('requests that are not preflights', () => {
   test.each([
     ['no Origin', { 'access-control-request-method': 'POST' }],
     ['no requested method', { origin: PAGE }],
     ['neither', {}],
-  ])('OPTIONS with %s goes to the provider, and needs a key where keys are required', async (_, headers) => {
+  ])('OPTIONS with %s goes to the provider and needs a key when keys are required', async (_, headers) => {
     await using gateway = await startTestGateway();
     await (await options(gateway, headers)).text();
     expect(gateway.openai.exchanges).toBe(1);
@@ -77,14 +77,14 @@ describe('what is no preflight is treated as ever', () => {
     expect((await options(locked, headers)).status).toBe(401);
   });
 
-  test('a path that may go nowhere is refused all the same, and one below no prefix is none of the proxy', async () => {
+  test('a forbidden path is refused, and a path below no prefix is not handled by the proxy', async () => {
     await using gateway = await startTestGateway({}, KEYS);
     expect((await options(gateway, PREFLIGHT, '/openai//v1')).status).toBe(400);
     expect((await options(gateway, PREFLIGHT, '/elsewhere')).status).toBe(404);
     expect((await options(gateway, PREFLIGHT, '/api/traces')).status).toBe(204);
   });
 
-  test('names of headers that are none are not repeated', async () => {
+  test('invalid header names are not repeated', async () => {
     await using gateway = await startTestGateway({}, KEYS);
     for (const names of ['a b', 'a,,b', '<script>', 'a;b']) {
       const response = await options(gateway, { ...PREFLIGHT, 'access-control-request-headers': names });
@@ -93,8 +93,8 @@ describe('what is no preflight is treated as ever', () => {
   });
 });
 
-describe('the response to a request from a page of another origin', () => {
-  test('may be read by it: the response of a provider, and every rejection of the gateway', async () => {
+describe('the response to a cross-origin request', () => {
+  test('may be read by the page: responses of providers and rejections of the gateway', async () => {
     await using gateway = await startTestGateway({ SVC_LIMITS_PER_KEY_REQUESTS_PER_MINUTE: '1' }, KEYS);
     const key = { 'x-svc-gateway-key': TOKEN };
     const responses = [
@@ -110,7 +110,7 @@ describe('the response to a request from a page of another origin', () => {
     expect([failed.status, ...corsOf(failed)]).toEqual([502, '*', '*']);
   });
 
-  test('is not touched without an Origin', async () => {
+  test('is unchanged without an Origin', async () => {
     await using gateway = await startTestGateway({}, KEYS);
     const responses = [await chat(gateway, { 'x-svc-gateway-key': TOKEN }), await chat(gateway, {})];
     expect(responses.map(({ status }) => status)).toEqual([200, 401]);
@@ -120,7 +120,7 @@ describe('the response to a request from a page of another origin', () => {
     ]);
   });
 
-  test('says what the provider says, where that says anything', async () => {
+  test('keeps CORS headers of the provider', async () => {
     let seen: IncomingHttpHeaders = {};
     const provider = createServer((request, response) => {
       seen = request.headers;

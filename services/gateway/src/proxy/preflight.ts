@@ -5,7 +5,7 @@ import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-/** How long a browser may remember it, in seconds. */
+/** How long a browser may cache a preflight, in seconds. */
 const MAX_AGE = '600';
 const FIELD_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
@@ -15,9 +15,10 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-/** Allows any page to send any headers. What protects the providers and the traces are keys, which a page has to be
- *  given; cookies, which browsers add by themselves, never reach a provider. The provider is not involved, because it does not know the
- *  gateway's own headers. */
+/**
+ * Allows any page to send any headers. Providers and traces are protected by keys, which a page must be given. Cookies, which browsers
+ * add by themselves, never reach a provider. The provider is not asked, because it does not support the gateway's own headers.
+ */
 export function respondToPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
   const requestedHeaders = request.headers['access-control-request-headers'] ?? '';
   drainRequest(request);
@@ -30,7 +31,7 @@ export function respondToPreflight(request: IncomingMessage, response: ServerRes
     MAX_AGE,
     CORRELATION_HEADER,
     correlationId,
-    // A wildcard would leave Authorization out.
+    // A wildcard would not include Authorization.
     ...(FIELD_NAMES.test(requestedHeaders) ? ['Access-Control-Allow-Headers', requestedHeaders] : []),
   ]);
   response.end();
@@ -44,7 +45,7 @@ export function allowCrossOriginRead(response: ServerResponse): void {
     writeHead(status, reason, [...headers, ...missing(headers)])) as ServerResponse['writeHead'];
 }
 
-/** `headers` are names and values in turn. */
+/** `headers`: alternating names and values. */
 function missing(headers: readonly string[]): string[] {
   const names = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
   if (names.has(ALLOW_ORIGIN.toLowerCase())) return [];

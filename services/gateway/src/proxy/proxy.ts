@@ -47,7 +47,8 @@ type HandleProxied = (
   rejection?: Rejection,
 ) => boolean;
 
-/** Handles requests for a provider and requests that must be rejected, and returns whether it did. Malformed requests are rejected before
+/** Handles requests for a provider and requests that must be rejected. Returns whether it handled the request. Malformed requests are
+ *  rejected before
  *  authentication; then come authentication, the bounds, and the usage limits.
  *  Runs before express, which costs more per request than all of this. Spec: G1.1, G2.14, G11.10, G11.11, G11.21, G11.23. */
 export function createProxy(
@@ -114,16 +115,20 @@ export function createProxy(
   };
 }
 
-/** Clients that can do without a WebSocket go on with HTTP at once after a 426; after other statuses they try again for seconds. RFC 9110, section
- *  15.5.22, asks for the name of a protocol. */
+/**
+ * After a 426, clients that can do without a WebSocket switch to HTTP at once. After other statuses they retry for seconds. RFC 9110,
+ * section 15.5.22, requires the name of a protocol.
+ */
 const NO_WEBSOCKET: Rejection = {
   status: 426,
   error: 'WebSocket connections are not served: send the request over HTTP',
   headers: ['Upgrade', 'HTTP/1.1', 'Connection', 'Upgrade'],
 };
 
-/** Responds in the provider's place, and records a trace and, when there is a reason, an audit record. `isMalformed`: bytes behind the
- *  request are not served as another request, whatever they look like. */
+/**
+ * Responds instead of the provider, and records a trace and, if there is a reason, an audit event. `isMalformed`: bytes after the
+ * request are never served as another request.
+ */
 function createReject(context: ProxyContext, admission: Admission) {
   return (
     proxied: ProxiedRequest,
@@ -144,7 +149,7 @@ function createReject(context: ProxyContext, admission: Admission) {
       sendRejection(response, rejection, headers);
     }
     audit(admission, proxied, caller, reason);
-    // Only a request that could have a trace uses up the rate of anonymous traces.
+    // Only a request that could have a trace counts against the rate of anonymous traces.
     const isRecorded =
       provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
     if (!isRecorded) return true;

@@ -145,7 +145,7 @@ describe('the official anthropic package', () => {
   });
 });
 
-test('neither key is in any trace', async () => {
+test('no trace contains either key', async () => {
   const traces = await gateway.traces(count - 1);
   const details = await Promise.all(traces.map(({ id }) => gateway.get(`/api/traces/${id}`)));
   expect(JSON.stringify(details)).not.toContain('canary');

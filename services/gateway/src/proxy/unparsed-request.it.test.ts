@@ -24,7 +24,7 @@ const send = (text: string) => rawTalk(gateway.url, text);
 async function get<T>(path: string): Promise<T> {
   return (await (await fetch(gateway.url + path, { headers: { 'x-svc-gateway-key': TOKEN } })).json()) as T;
 }
-/** The traces, once what was sent before has been written: a trace of our own stands behind it. */
+/** Sends a marker exchange, waits for its trace, and returns all traces before it. */
 async function tracesBeforeMarker(): Promise<TraceSummary[]> {
   await send(
     request(`X-Svc-Gateway-Key: ${TOKEN}\r\nConnection: close\r\nContent-Length: 0\r\n`, 'POST /openai/v1/marker HTTP/1.1'),
@@ -38,7 +38,7 @@ async function tracesBeforeMarker(): Promise<TraceSummary[]> {
   );
 }
 
-describe('a request below a provider prefix that HTTP itself refuses leaves a rejected trace', () => {
+describe('a request below a provider prefix that the HTTP parser refuses leaves a rejected trace', () => {
   test.each([
     ['too large a header', 431, request(LARGE), 'POST', PATH],
     ['too long a path', 431, `GET /openai/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 'GET', /^\/openai\/a{2040}$/],
@@ -64,14 +64,14 @@ describe('a request below a provider prefix that HTTP itself refuses leaves a re
     expect(gateway.openai.exchanges).toBe(1);
   });
 
-  test('of a path with a credential the trace has none', async () => {
+  test('the trace hides a credential in the path', async () => {
     gateway = await startTestGateway();
     await send(`GET /openai/v1/models?api_key=${SECRET} HTTP/1.1\r\nHost: a\r\n${LARGE}\r\n`);
     const [trace] = await tracesBeforeMarker();
     expect(trace?.request_path).toBe('/openai/v1/models?api_key=[REDACTED]');
   });
 
-  test('what a body turns out to be belongs to the trace of its request', async () => {
+  test('a malformed body is recorded in the trace of its request', async () => {
     gateway = await startTestGateway();
     expect(statusOf(await send(request('Transfer-Encoding: chunked\r\n').concat('nonsense\r\n')))).toBe(400);
     const traces = await tracesBeforeMarker();
@@ -91,7 +91,7 @@ describe('no trace, but a response,', () => {
     expect(await tracesBeforeMarker()).toEqual([]);
   });
 
-  test('of a head whose line came in a packet of its own: the log says what broke, and what to do', async () => {
+  test('for a head whose request line came in a separate packet: the log has the reason and the next step', async () => {
     gateway = await startTestGateway();
     const { hostname, port } = new URL(gateway.url);
     const socket = connect({ port: Number(port), host: hostname, noDelay: true });
@@ -123,7 +123,7 @@ describe('with authentication on', () => {
     (await get<{ diagnostics: { rejections_unkept_total: number } }>('/api/diagnostics/trace-pipeline')).diagnostics
       .rejections_unkept_total;
 
-  test('an expectation is rejected in the name of its key, and anonymously without one', async () => {
+  test('a rejected expectation is traced for its key, or anonymously without one', async () => {
     await start();
     expect(statusOf(await send(request(`${key}Expect: miracles\r\nContent-Length: 0\r\n`)))).toBe(417);
     expect(statusOf(await send(request('Expect: miracles\r\nContent-Length: 0\r\n')))).toBe(417);
@@ -133,7 +133,7 @@ describe('with authentication on', () => {
     expect((await get<TraceDetail>(`/api/traces/${traces[0]?.id}`)).metadata['gateway_key_id']).toBe('one');
   });
 
-  test('a head that cannot be parsed is anonymous, and ten anonymous ones a second have a trace', async () => {
+  test('a head that cannot be parsed is anonymous, and ten anonymous ones a second are traced', async () => {
     await start();
     const before = (await get<{ trace_count: number }>('/api/health')).trace_count;
     const responses = await Promise.all(Array.from({ length: 60 }, () => send(request(key + LARGE))));
@@ -145,7 +145,7 @@ describe('with authentication on', () => {
     expect(await unkept()).toBeGreaterThan(0);
   });
 
-  test('what is refused and has no provider uses up no trace of others', async () => {
+  test('rejections without a provider do not count against that rate', async () => {
     await start();
     await Promise.all(Array.from({ length: 30 }, () => send('GET //nowhere HTTP/1.1\r\nHost: a\r\n\r\n')));
     expect(await unkept()).toBe(0);

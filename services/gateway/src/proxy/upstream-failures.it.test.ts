@@ -6,7 +6,7 @@ import { rawExchange } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
-// So far apart that a busy machine does not make one of another.
+// Far enough apart that a busy machine does not confuse them.
 const TIMES = {
   SVC_PROXY_CONNECT_TIMEOUT_MS: '200',
   SVC_PROXY_FIRST_BYTE_TIMEOUT_MS: '1500',
@@ -63,7 +63,7 @@ interface Case {
   readonly detail: RegExp;
 }
 
-/** The client, the trace and the log say the same of one exchange. */
+/** The client, the trace and the log report the same for one exchange. */
 async function expectFailure(gateway: TestGateway, { route, upstreamError, status, text, detail }: Case): Promise<void> {
   const count = ((await gateway.get('/api/health')) as { trace_count: number }).trace_count + 1;
   const url = `${gateway.url}/${route}/v1/chat/completions`;
@@ -78,7 +78,7 @@ async function expectFailure(gateway: TestGateway, { route, upstreamError, statu
   const outcome = status === 504 ? 'timeout' : 'upstream_error';
   expect(trace).toMatchObject({ outcome, response_status: status, metadata: { upstream_error: upstreamError } });
   expect(trace.metadata['upstream_error_detail']).toMatch(detail);
-  // A line of the same class may have gone out within the last second.
+  // A line of the same class may have been logged within the last second.
   const correlationId = trace.metadata['correlation_id'];
   const line = await waitUntil(() => failuresIn(gateway).find((one) => one.correlation_id === correlationId), {
     what: 'a log line',
@@ -142,7 +142,7 @@ describe('a provider that', () => {
     await expectFailure(gateway, { route: 'anthropic', upstreamError, status, text, detail });
   });
 
-  test('a system error stands in the log with its cause', async () => {
+  test('a system error is logged with its cause', async () => {
     onRequest = (socket) => socket.resetAndDestroy();
     await expectFailure(gateway, { route: 'openai', upstreamError: 'reset', status: 502, text: RESET, detail: /ECONNRESET/ });
     expect(failuresIn(gateway).at(-1)?.err?.message).toBe('read ECONNRESET');
@@ -164,7 +164,7 @@ test.each<Case>([
     text: 'the provider could not be reached',
     detail: /^connect ECONNREFUSED 127\.0\.0\.1:1$/,
   },
-])('a provider that is not there: $upstreamError', async (expected) => {
+])('an unreachable provider: $upstreamError', async (expected) => {
   await using gateway = await startTestGateway({
     ...TIMES,
     SVC_PROVIDERS_OPENAI_UPSTREAM: 'http://provider.invalid',
@@ -173,14 +173,14 @@ test.each<Case>([
   await expectFailure(gateway, expected);
 });
 
-describe('not the fault of the provider is', () => {
+describe('failures that are not the fault of the provider', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({ ...TIMES, SVC_PROVIDERS_OPENAI_UPSTREAM: `http://127.0.0.1:${port}` });
   });
   afterAll(async () => gateway[Symbol.asyncDispose]());
   const head = (lines: string) => `POST /openai/v1/files HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
-  /** Sends `bytes`, does `then`, and gives back what came of it. */
+  /** Sends `bytes`, runs `then`, and returns the result. */
   const talk = async (bytes: string, then: (socket: Socket, response: () => string) => unknown = () => {}) => {
     const count = ((await gateway.get('/api/health')) as { trace_count: number }).trace_count + 1;
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('latin1');
@@ -209,7 +209,7 @@ describe('not the fault of the provider is', () => {
   test.each([
     ['in chunks', head('Transfer-Encoding: chunked\r\n') + '5\r\nhello\r\n'],
     ['whole', head('Content-Length: 10\r\n') + 'hello'],
-  ])('a client that stops within its request %s', async (_, bytes) => {
+  ])('a client that stalls within its request %s', async (_, bytes) => {
     const { trace, response } = await talk(bytes);
     expect(trace).toMatchObject({ outcome: 'timeout', response_status: 504 });
     expect(trace.metadata).not.toHaveProperty('upstream_error');
@@ -235,7 +235,7 @@ describe('not the fault of the provider is', () => {
   });
 });
 
-test('a provider that does not take the request is not waited for longer than for its response', async () => {
+test('a provider that does not read the request gets no more time than for its response', async () => {
   onConnection = (socket) => void socket.pause();
   await using gateway = await startTestGateway({ ...TIMES, SVC_PROVIDERS_OPENAI_UPSTREAM: `http://127.0.0.1:${port}` });
   const response = await rawExchange(`${gateway.url}/openai/v1/files`, { body: Buffer.alloc(30_000_000), headers: {} });

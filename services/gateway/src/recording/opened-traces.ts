@@ -6,7 +6,7 @@ import type { LimitsSettings } from '../limits/limits-config.ts';
 import type { StorageSettings } from '../storage/storage-settings.ts';
 import type { PublisherSettings, TracePublisher } from './publisher/open-publisher.ts';
 
-/** The parts of the configuration that the way of a trace depends on. */
+/** The parts of the configuration that the trace pipeline depends on. */
 export interface TraceStoreConfig extends LimitsSettings {
   readonly storage: StorageSettings;
   readonly queue: PublisherSettings & { readonly driver: 'memory' | 'kafka' };
@@ -18,14 +18,14 @@ export interface TraceStoreConfig extends LimitsSettings {
 /** Where the gateway writes traces and reads them. */
 export interface OpenedTraces extends AsyncDisposable {
   readonly store: OwnedTraceStore;
-  /** The thread that makes records of exchanges and writes or publishes them. It serves a key store in a file too. */
+  /** The thread that derives records from exchanges and writes or publishes them. It also serves a key store in a file. */
   readonly thread: DerivationThread;
   /** With `queue.driver: kafka`; then trace-writers write to the store. */
   readonly publisher: TracePublisher | undefined;
-  /** Whether the server of the store does not respond; never with files. */
+  /** Whether the server of the store does not respond; always false with files. */
   readonly isDatabaseFailing: () => boolean;
-  /** Of the store's connection pools; none with files. */
+  /** Figures of the store's connection pools; none with files. */
   readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
-  /** What trace-writers have dropped; nothing while the database is away. */
+  /** Traces dropped by trace-writers; empty while the database is unavailable. */
   readonly writerDrops: () => Promise<WriterDrops>;
 }

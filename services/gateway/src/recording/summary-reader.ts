@@ -1,7 +1,7 @@
 import type { TraceStore } from '@vitrine/traces/trace-store';
 
 const READ_INTERVAL_MS = 5_000;
-/** A read that has not ended after so long counts as one that failed. */
+/** A read that has not ended after this time counts as failed. */
 export const STUCK_AFTER_MS = 10_000;
 
 /** Reads the summary of a store on another server at intervals, so that health checks need no query, and tracks whether the server responds. */
@@ -9,11 +9,11 @@ export class SummaryReader implements Disposable {
   readonly #store: Pick<TraceStore, 'summary'>;
   readonly #steadyClock: () => number;
   readonly #timer: NodeJS.Timeout;
-  /** When the read under way was begun; undefined: none is. */
+  /** When the read in progress was started; undefined without one. */
   #startedAt: number | undefined;
   #hasFailed = false;
 
-  /** `steadyClock`: milliseconds on a clock that never goes back. */
+  /** `steadyClock`: milliseconds on a monotonic clock. */
   constructor(store: Pick<TraceStore, 'summary'>, steadyClock: () => number) {
     this.#store = store;
     this.#steadyClock = steadyClock;

@@ -11,7 +11,7 @@ export interface Clocks {
   readonly steadyClock: () => number;
 }
 
-/** Gateways that share a database go by its clock, read over `pool` or a connection of its own. */
+/** Gateways that share a database use its clock, read over `pool` or a separate connection. */
 export async function openClocks(
   storage: StorageSettings,
   pool: PostgresPool | undefined,
@@ -25,19 +25,19 @@ export async function openClocks(
   return { clock: opened.use(new DatabaseClock(connection, { logger }).keepReading()).now, steadyClock };
 }
 
-/** For a command, which goes by the same clock: read once. */
+/** The same clock for a command, read once. */
 export async function readClock(storage: StorageSettings, logger: Logger): Promise<Clocks['clock']> {
   const options = postgresOptions(storage, 'clock');
   if (options === undefined) return Date.now;
   const { DatabaseClock, PostgresPool } = await databaseModules();
   await using pool = new PostgresPool({ ...options, maxConnections: 1 });
   const clock = new DatabaseClock(pool, { logger });
-  // A database that is away is reported by what the command is to do.
+  // An unavailable database is reported by the command's own work.
   await clock.read().catch(() => {});
   return clock.now;
 }
 
-/** Loaded when needed: a gateway on SQLite starts without them. */
+/** Loaded only when needed, because a gateway on SQLite starts without them. */
 async function databaseModules() {
   const [{ PostgresPool }, { DatabaseClock }] = await Promise.all([
     import('@vitrine/postgres/postgres-pool'),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database[Symbol.asyncDispose]());
 
-/** As a deployment has it: a user with the rights of a gateway. */
+/** As in a deployment: a user with the rights of a gateway. */
 function dsn(of: URL = new URL(database.dsn.reveal())): string {
   of.searchParams.set('options', '-c role=vitrine_gateway');
   return of.href;
@@ -67,7 +67,7 @@ describe('gateways on one Postgres', () => {
     expect(diagnostics).toMatchObject({ store_driver: 'postgres', written_total: 1, total_dropped_total: 0 });
   });
 
-  test('a key of one is accepted by the other within seconds, and no longer once it is revoked', async () => {
+  test('a key of one is accepted by the other within seconds, and rejected once it is revoked', async () => {
     const key = await json<{ id: string; token: string }>(call(one, '/api/gateway-keys', OWNER, { role: 'developer' }));
     const statusOf = async () => (await chat(other, key.token)).status;
     await waitUntil(async () => (await statusOf()) === 200, { what: 'the key' });
@@ -75,7 +75,7 @@ describe('gateways on one Postgres', () => {
     await waitUntil(async () => (await statusOf()) === 401, { what: 'the revocation' });
   });
 
-  test('commands read the same store', async () => {
+  test('commands use the same store', async () => {
     const run = (...args: string[]) =>
       runCaptured(gatewayCommandLine(), args, { env: { ...storage(), ...auth, SVC_AUTH_STORE: 'database' } });
     const report = await run('report', '--format', 'json');
@@ -96,7 +96,7 @@ describe('gateways on one Postgres', () => {
   });
 });
 
-test('with shared counters a request rate holds over two gateways', async () => {
+test('with shared counters a request rate applies across two gateways', async () => {
   const limited = { ...storage(), ...auth, SVC_LIMITS_COUNTERS: 'shared' };
   const yaml = `${FILE}\nlimits: { per_key: { requests_per_minute: 6 } }`;
   await using one = await startTestGateway(limited, yaml);
@@ -110,7 +110,7 @@ test('with shared counters a request rate holds over two gateways', async () => 
   expect(statuses).toContain(429);
 });
 
-test('a gateway that starts before its database waits, says so, and serves when it comes', async () => {
+test('a gateway that starts before its database waits, logs it, and serves once the database is up', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   const starting = startTestGateway({ SVC_STORAGE_DRIVER: 'postgres', SVC_STORAGE_DSN: dsn(new URL(proxy.dsn.reveal())) });
@@ -125,10 +125,10 @@ test('a gateway that starts before its database waits, says so, and serves when 
   expect(gateway.log.some((line) => line.includes('"msg":"waiting for the database"') && line.includes('next_step'))).toBe(true);
 });
 
-test('writes have recovered when a trace can be written again, and not when other tables can; doctor says the same', async () => {
+test('writes recover when a trace can be written, not when other tables can; doctor agrees', async () => {
   await using broken = await templateDatabase();
   await using owner = new PostgresPool({ dsn: broken.dsn, applicationName: 'test', maxConnections: 1 });
-  // Sequences go on when a transaction is rolled back: it counts the tries.
+  // Sequences advance even when a transaction is rolled back, so it counts the attempts.
   await owner.execute(`CREATE SEQUENCE tries; GRANT ALL ON SEQUENCE tries TO PUBLIC;
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('public.tries'); RAISE 'no bodies'; END $$;
     CREATE TRIGGER refuse BEFORE INSERT ON trace_bodies FOR EACH ROW EXECUTE FUNCTION refuse()`);
@@ -151,7 +151,7 @@ test('writes have recovered when a trace can be written again, and not when othe
   expect(await gateway.get('/api/traces')).toMatchObject({ items: [] });
 });
 
-test('a database that goes away fails no request, and traces are written again when it is back', async () => {
+test('a database outage fails no request, and traces are written again afterwards', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await using gateway = await startTestGateway({
     SVC_STORAGE_DRIVER: 'postgres',

@@ -6,7 +6,7 @@ import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 type Line = Readonly<Record<string, unknown>>;
-/** All but that of the test gateway's own first request. */
+/** All lines except that of the test gateway's own first request. */
 const linesOf = ({ log }: TestGateway): Line[] =>
   log.map((line) => JSON.parse(line) as Line).filter(({ msg, path }) => msg === 'request ended' && path !== '/api/openapi.json');
 const until = (gateway: TestGateway, count: number) =>
@@ -23,7 +23,7 @@ const chat = (gateway: TestGateway, headers: Readonly<Record<string, string>> = 
   });
 
 describe('log.access: one line for each request when its response has ended', () => {
-  test('of the proxy: who, what, how it ended, how long and how much', async () => {
+  test('of the proxy: caller, request, result, duration and size', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' }, KEYS);
     const response = await chat(gateway, { 'x-svc-gateway-key': TOKEN, 'x-request-id': 'mine-1' });
     const body = await response.arrayBuffer();
@@ -73,7 +73,7 @@ describe('log.access: one line for each request when its response has ended', ()
     expect(lines.every((line) => !('provider' in line))).toBe(true);
   });
 
-  test('of those that are refused: without a key, by a flaw, and before anything could be parsed', async () => {
+  test('of rejected requests: without a key, malformed, and unparsable', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' }, KEYS);
     const refused = await chat(gateway);
     await refused.text();
@@ -94,7 +94,7 @@ describe('log.access: one line for each request when its response has ended', ()
     expect(lines.every((line) => !('gateway_key_id' in line))).toBe(true);
   });
 
-  test('of one whose client leaves: 499, and how far it got', async () => {
+  test('of a request whose client leaves: 499 with the bytes sent', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' });
     const headers = { 'content-type': 'application/json', 'x-mock-scenario': 'stall', authorization: 'Bearer sk-x-0123456789' };
     const request = httpRequest(`${gateway.url}/openai/v1/chat/completions`, { method: 'POST', headers });
@@ -106,7 +106,7 @@ describe('log.access: one line for each request when its response has ended', ()
     expect(line).toMatchObject({ status: 499, outcome: 'client_closed', bytes_in: CHAT.length });
   });
 
-  test('no credential and no gateway key is in it, wherever in the path it stood', async () => {
+  test('contains no credential and no gateway key, wherever in the path it was', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' }, KEYS);
     await (
       await chat(gateway, { 'x-svc-gateway-key': TOKEN }, '/openai/v1/models/sk-proj-abcdef123456?api_key=hunter2&x=1')
@@ -116,7 +116,7 @@ describe('log.access: one line for each request when its response has ended', ()
     expect(gateway.log.join('')).not.toMatch(/hunter2|abcdef123456|ogk_0123/);
   });
 
-  test('it is written whatever log.level lets through, and several requests of a connection have a line each', async () => {
+  test('is written at every log.level, with one line for each request of a connection', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true', SVC_LOG_LEVEL: 'warn' });
     const { port } = new URL(gateway.url);
     const socket = connect(Number(port), '127.0.0.1');

@@ -31,7 +31,7 @@ export function openAccessLog(logger: Logger, redactPathFor: RedactPath): Access
   };
 }
 
-/** What is known of one request. Bytes are those of bodies, as they are framed on the wire. */
+/** Facts of one request. Bytes are those of bodies as framed on the wire. */
 export class AccessEntry {
   provider: Provider | undefined;
   scope: ExchangeScope = NO_SCOPE;
@@ -55,19 +55,19 @@ export class AccessEntry {
     this.#pathOf = pathOf;
     this.#request = request;
     this.#response = response;
-    // Everything that reads the request's id from now on gets the one of the log line.
+    // From now on every reader of the request's id gets the one in the log line.
     request.headers[CORRELATION_HEADER.toLowerCase()] = correlationIdOf(request.headers);
     this.#countBytes();
   }
 
-  /** The gateway responded itself. */
+  /** For a response of the gateway itself. */
   responded(): void {
     const { headersSent, statusCode, writableFinished } = this.#response;
     const outcome = this.isRejected ? 'rejected' : writableFinished ? 'completed' : 'client_closed';
     this.#write(headersSent ? statusCode : 499, outcome, performance.now() - this.#startedAt, this.#bytesOut);
   }
 
-  /** It was an exchange with a provider, which is over. */
+  /** For a finished exchange with a provider. */
   exchangeEnded(exchange: CapturedExchange): void {
     const { latencyUs, response } = exchange;
     this.provider = exchange.provider;
@@ -92,8 +92,10 @@ export class AccessEntry {
     this.#lines.info(line, MESSAGE);
   }
 
-  /** Bodies pass through these methods, except the chunks of a provider's response, which go to the socket; the exchange has counted
-   *  those. */
+  /**
+   * Bodies pass through these methods, except the chunks of a provider's response, which go to the socket and are counted by the
+   * exchange.
+   */
   #countBytes(): void {
     const [request, response] = [this.#request, this.#response];
     const push = request.push.bind(request);

@@ -12,10 +12,10 @@ import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-result';
 import { genaiOperationName } from './exchange-facts.ts';
 
-/** Telemetry of the gateway; everything here does nothing when telemetry is off. */
+/** Telemetry of the gateway; all members are no-ops when telemetry is off. */
 export type Observability = Awaited<ReturnType<typeof openObservability>>;
 
-/** Starts what is configured of telemetry; without any of it, nothing of OpenTelemetry's SDK is loaded. */
+/** Starts the configured telemetry. Without any, OpenTelemetry's SDK is not loaded. */
 export async function openObservability(config: GatewayOtelConfig, logger: Logger) {
   const telemetry = await openTelemetry(config, logger);
   const context: TelemetryContext = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
@@ -25,7 +25,7 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
     respond: respondWithScrape(telemetry.scrape),
   };
   return {
-    /** Whether requests get spans, whose context then goes on to the providers. */
+    /** Whether requests get spans, whose context is then forwarded to the providers. */
     hasSpans: telemetry?.spans !== undefined,
     /** Undefined when metrics are off. */
     metrics: telemetry?.metrics,

@@ -11,11 +11,11 @@ import type { RequestSpan } from './spans/request-span.ts';
 import type { GatewaySpans } from './start-gateway-telemetry.ts';
 import { routeOf } from '@vitrine/traces/trace-measures';
 
-/** Where the telemetry of a request goes. */
+/** The destinations of a request's telemetry. */
 export interface TelemetryContext {
   readonly spans: GatewaySpans | undefined;
   readonly metrics: GatewayMetrics | undefined;
-  /** Whether what the GenAI conventions name is recorded too. */
+  /** Whether the attributes and metrics of the GenAI conventions are recorded too. */
   readonly genai: boolean;
   /** Undefined unless it is on. */
   readonly access?: AccessLog | undefined;
@@ -33,7 +33,7 @@ interface Ending {
 
 const NO_TENANT = { org_id: undefined, workspace_id: undefined };
 
-/** Records the spans and metrics of one request, from its first line on. Spec: G14.18 to G14.34. */
+/** Records the spans and metrics of one request, starting at its request line. Spec: G14.18 to G14.34. */
 export class RequestTelemetry {
   readonly #context: TelemetryContext;
   readonly #route: string;
@@ -57,12 +57,12 @@ export class RequestTelemetry {
     this.#span = context.spans?.begin(this.#startedAt, method, route, headers);
   }
 
-  /** Runs `work` with the request's span as the active one, so that what it logs carries its ids. */
+  /** Runs `work` with the request's span active, so that its log lines have the ids of the span. */
   run<T>(work: () => T): T {
     return this.#span === undefined ? work() : this.#span.run(work);
   }
 
-  /** Has the request's key checked by `decide`. */
+  /** Checks the request's key with `decide`. */
   authenticate(decide: () => Caller | RejectedCaller, correlationId: string): Caller | RejectedCaller {
     const startedAt = performance.now();
     const verdict = decide();
@@ -79,7 +79,7 @@ export class RequestTelemetry {
     return verdict;
   }
 
-  /** The request belongs to a provider. */
+  /** Called for a request for a provider. */
   belongsTo(provider: Provider | undefined): void {
     this.#provider = provider;
     if (this.#access !== undefined) this.#access.provider = provider;
@@ -90,24 +90,24 @@ export class RequestTelemetry {
     return this.#span?.traceState ?? '';
   }
 
-  /** The request is sent to its provider. Returns the `traceparent` for it, undefined without spans. */
+  /** Called when the request is sent to its provider. Returns the `traceparent` for it, undefined without spans. */
   sent(path: string): string | undefined {
     this.#sentAt = performance.now();
     if (this.#context.genai) this.#operation = genaiOperationName(path);
     return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation });
   }
 
-  /** The provider's response has begun, */
+  /** Called when the provider's response has begun. */
   responded(status: number): void {
     this.#upstreamStatus = status;
   }
 
-  /** and has ended, or will not. */
+  /** Called when the provider's response has ended, or never will. */
   upstreamEnded(): void {
     this.#answeredAt ??= performance.now();
   }
 
-  /** An exchange with a provider is over. */
+  /** Called when an exchange with a provider is over. */
   exchangeEnded(exchange: CapturedExchange): void {
     const { firstByteUs, upstreamError, upstreamErrorDetail } = exchange;
     this.#model = requestModelOf(exchange.request);
@@ -120,7 +120,7 @@ export class RequestTelemetry {
     if (this.#access !== undefined) this.run(() => this.#access?.exchangeEnded(exchange));
   }
 
-  /** The gateway responds itself: the request ends with `response`. */
+  /** Called when the gateway responds itself; the request ends with `response`. */
   endsWith(response: ServerResponse, isRejected = false): void {
     if (this.#access !== undefined && isRejected) this.#access.isRejected = true;
     response.once('close', () => {
@@ -168,7 +168,7 @@ export class RequestTelemetry {
 /** Begins the telemetry of a request. */
 export type InstrumentRequest = (request: IncomingMessage, response: ServerResponse) => RequestTelemetry;
 
-/** The providers that are proxied, and which of them a request target belongs to. */
+/** The proxied providers, and the provider of a request target. */
 export interface ProxiedProviders {
   readonly providers: readonly Provider[];
   readonly providerOf: (target: string) => Provider | undefined;

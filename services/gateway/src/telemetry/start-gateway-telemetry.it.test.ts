@@ -158,7 +158,7 @@ describe('spans', () => {
     ]);
   });
 
-  test.each(PROTOCOLS)('over %s a credential leaves in no span, wherever it stood', async (protocol) => {
+  test.each(PROTOCOLS)('over %s no span contains a credential, wherever it was sent', async (protocol) => {
     const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), service_name: `svc ${CANARY}` });
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -181,7 +181,7 @@ describe('sampling and propagation', () => {
     tracestate: 'a=1',
   });
 
-  test('a sampled parent is respected at ratio 0, and the upstream is given the client span', async () => {
+  test('a sampled parent is respected at ratio 0, and the upstream gets the client span', async () => {
     const telemetry = await start({ sampling_ratio: 0 });
     const span = telemetry.spans!.begin(performance.now(), 'POST', '/openai/*', parent('01'));
     const sent = span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
@@ -196,7 +196,7 @@ describe('sampling and propagation', () => {
     expect(span.sampledIds).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c' });
   });
 
-  test('an unsampled parent is respected at ratio 1: nothing is exported, and the provider is sent the same decision', async () => {
+  test('an unsampled parent is respected at ratio 1: nothing is exported, and the provider gets the same decision', async () => {
     const telemetry = await start();
     const span = proxied(telemetry, {}, parent('00'));
     expect(span.sampledIds).toBeUndefined();
@@ -300,7 +300,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('push and scrape read one meter provider: they say the same', async () => {
+  test('push and scrape read one meter provider and return the same', async () => {
     const telemetry = await start();
     await recordAll(telemetry);
     const families = parseScrape((await telemetry.scrape!(OPEN_METRICS)).body, 'openmetrics');
@@ -313,7 +313,7 @@ describe('metrics', () => {
     }
   });
 
-  test('counters of a declared provider are there at 0, and so are the drops of everything that has been seen', async () => {
+  test('counters of a declared provider exist at 0, and so do the drops of every series seen', async () => {
     const telemetry = await start();
     telemetry.metrics!.declareProvider('openai', '/openai/*');
     telemetry.metrics!.declareProvider('openai', '/openai/*');
@@ -340,7 +340,7 @@ describe('metrics', () => {
     });
   });
 
-  test('the GenAI attributes and metrics are there when they are switched on', async () => {
+  test('the GenAI attributes and metrics are present when enabled', async () => {
     const telemetry = await start({ genai: true });
     await recordAll(telemetry);
     await Promise.all([telemetry.flushSpans(), telemetry.flushMetrics()]);
@@ -368,7 +368,7 @@ describe('metrics', () => {
     const telemetry = await start();
     const labels = { provider: undefined, model: ` ${CANARY} `, org_id: ' org ', workspace_id: '', route: '/openai/*' };
     telemetry.metrics!.requestEnded({ ...labels, status: 200, durationMs: 1, providerMs: 1 }, undefined);
-    // The same labels, written in another way: one series.
+    // The same labels in another spelling are one series.
     telemetry.metrics!.requestEnded({ ...labels, org_id: 'org', status: 200, durationMs: 1, providerMs: 1 }, undefined);
     const families = parseScrape((await telemetry.scrape!(undefined)).body, 'classic');
     expect(family(families, 'svc_proxy_request_total').samples).toEqual([

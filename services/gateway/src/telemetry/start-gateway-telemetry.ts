@@ -10,7 +10,7 @@ import { RequestSpan } from './spans/request-span.ts';
 export interface GatewayTelemetry extends Omit<Telemetry, 'metrics' | 'tracer'> {
   /** Undefined when metrics are neither pushed nor scraped. */
   readonly metrics: GatewayMetrics | undefined;
-  /** Undefined when spans are off: a client's own trace headers then pass unchanged. */
+  /** Undefined when spans are off. A client's own trace headers then pass unchanged. */
   readonly spans: GatewaySpans | undefined;
 }
 
@@ -18,7 +18,7 @@ interface GatewayTelemetryOptions extends Pick<TelemetryOptions, 'version' | 'on
   readonly config: GatewayOtelConfig;
 }
 
-/** Starts what `config` enables; undefined when that is nothing. See `startTelemetry`. Spec: G14.18 to G14.34. */
+/** Starts what `config` enables; undefined when it enables nothing. See `startTelemetry`. Spec: G14.18 to G14.34. */
 export async function startGatewayTelemetry(options: GatewayTelemetryOptions): Promise<GatewayTelemetry | undefined> {
   const telemetry = await startTelemetry({ ...options, scope: 'vitrine.gateway', metricPrefix: 'svc' });
   if (telemetry === undefined) return undefined;

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { rawExchange, type RawResponse } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// The gateway as its collector sees it. Names, attributes and buckets by themselves: start-gateway-telemetry.it.test.ts.
+// Telemetry as a collector receives it. Names, attributes and buckets are tested in start-gateway-telemetry.it.test.ts.
 
 const token = (name: string) => `${name}-token-0123456789-0123456789`;
 const key = (id: string, role: string) => `{id: ${id}, token: ${token(id)}, org_id: acme, workspace_id: search, role: ${role}}`;
@@ -59,13 +59,13 @@ function send({
 
 const scenario = (name: string, more: Sent = {}) => send({ ...more, headers: { ...more.headers, 'x-mock-scenario': name } });
 
-/** Spans leave with the gateway at the latest. */
+/** Spans are exported at the latest when the gateway stops. */
 async function spansOnceStopped(): Promise<readonly CollectedSpan[]> {
   await gateway[Symbol.asyncDispose]();
   return collector.spans;
 }
 
-/** Those of the one request that ended so, once the gateway has stopped. */
+/** The spans of the one request with this end, after the gateway has stopped. */
 async function spansOf(name: string, status: number): Promise<readonly CollectedSpan[]> {
   const spans = await spansOnceStopped();
   const servers = spans.filter((span) => span.name === name && span.attributes['http.response.status_code'] === status);
@@ -105,7 +105,7 @@ async function traceOf(count: number): Promise<TraceDetail> {
 }
 
 describe('the spans of an exchange', () => {
-  test('join the trace of the client, and the provider joins theirs', async () => {
+  test('join the trace of the client, and those of the provider join theirs', async () => {
     await start();
     const response = await send({ headers: { traceparent: TRACEPARENT, tracestate: 'a=1' } });
     expect(response.status).toBe(200);
@@ -155,7 +155,7 @@ describe('the spans of an exchange', () => {
     expect(only(spans, 'POST /openai/*')).toMatchObject({ status: ofRoute, attributes: { 'http.response.status_code': status } });
   });
 
-  test('what broke on the way to the provider is the error of its span, and its class stands on the server span', async () => {
+  test('a failure on the way to the provider is the error of its span, and its class is on the server span', async () => {
     await start();
     await scenario('reset');
     const spans = await spansOf('POST /openai/*', 502);
@@ -206,7 +206,7 @@ describe('the spans of an exchange', () => {
     expect(spans.filter(({ name }) => name.startsWith('proxy '))).toEqual([]);
   });
 
-  test('at ratio 0 nothing leaves, and the provider hears that nothing is sampled', async () => {
+  test('at ratio 0 nothing is exported, and the provider gets an unsampled context', async () => {
     await start(AUTH, { OTEL_TRACES_SAMPLER_ARG: '0' });
     await send();
     expect((await traceOf(1)).trace_group_id).toBeUndefined();
@@ -214,7 +214,7 @@ describe('the spans of an exchange', () => {
     expect(await spansOnceStopped()).toEqual([]);
   });
 
-  test('with spans off, the trace context of a client passes as it is', async () => {
+  test('with spans off, the trace context of a client passes unchanged', async () => {
     await start(AUTH, { OTEL_TRACES_EXPORTER: 'none' });
     await send({ headers: { traceparent: TRACEPARENT, tracestate: 'a=1' } });
     expect(gateway.openai.received[0]?.rawHeaders.join('\n')).toContain(`traceparent\n${TRACEPARENT}\ntracestate\na=1`);
@@ -222,7 +222,7 @@ describe('the spans of an exchange', () => {
 });
 
 describe('metrics', () => {
-  test('count requests by what they were, and only what reached a provider for it', async () => {
+  test('count requests by their labels, and only requests that reached a provider for it', async () => {
     await start(`${AUTH}\nlimits: {per_key: {requests_per_minute: 5}}`);
     await send();
     await send({ path: '/anthropic/v1/messages', body: Buffer.from('{"max_tokens":9,"messages":[],"model":"claude-x"}') });
@@ -253,7 +253,7 @@ describe('metrics', () => {
     );
   });
 
-  test('a client that leaves is a 499, unless it had got everything', async () => {
+  test('a client that leaves is a 499, unless it had received everything', async () => {
     await start(AUTH, { SVC_TRACING_CAPTURE_BODIES: 'true' });
     const leave = new AbortController();
     const headers = { 'x-svc-gateway-key': token('one'), authorization: 'Bearer x', 'content-type': 'application/json' };
@@ -269,7 +269,7 @@ describe('metrics', () => {
     expect(await counted('svc_provider_request', 'model', 'status_code')).toEqual(['1 gpt-4o-mini 499']);
   });
 
-  test('exemplars point to spans that the collector has', async () => {
+  test('exemplars point to exported spans', async () => {
     await start(AUTH, { OTEL_METRIC_EXPORT_INTERVAL: '50' });
     await send();
     const families = await scrape();
@@ -291,7 +291,7 @@ describe('metrics', () => {
     expect(pushed.flatMap(exemplarIds)).toContain(`${server.traceId} ${server.spanId}`);
   });
 
-  test('batches, their failures and the queue are seen', async () => {
+  test('batches, their failures and the queue have metrics', async () => {
     await start(AUTH, { SVC_QUEUE_CAPACITY: '1', OTEL_METRIC_EXPORT_INTERVAL: '50' });
     const blocker = new DatabaseSync(join(gateway.folder, 'traces.db'));
     blocker.exec('BEGIN IMMEDIATE');
@@ -351,8 +351,8 @@ describe('metrics', () => {
   });
 });
 
-describe('before anything has happened', () => {
-  test('every counter is there, at 0, in the scrape and in the push', async () => {
+describe('before any event', () => {
+  test('every counter exists at 0 in the scrape and in the push', async () => {
     await start('', { OTEL_METRIC_EXPORT_INTERVAL: '50' });
     const [openai, anthropic] = ['openai', 'anthropic'].map(
       (provider) => `0 ${provider} unknown unknown unknown /${provider}/* 200`,
@@ -386,7 +386,7 @@ describe('before anything has happened', () => {
     expect(spans.map(({ labels }) => labels['result'] ?? '').toSorted()).toEqual(['dropped', 'exported', 'failed']);
     const counters = families.filter(({ type, name }) => type === 'counter' && name.startsWith('svc_')).map(({ name }) => name);
     expect(counters.toSorted()).toEqual([...Object.keys(expected), 'svc_telemetry_spans'].toSorted());
-    // The first push may come before the queue and the server are there.
+    // The first push may come before the queue and the server exist.
     const isPushed = () => {
       const pushed = new Set(collector.metricExports.at(-1)?.map(({ name }) => name.replaceAll('.', '_')));
       return counters.every((name) => pushed.has(`${name}_total`));
@@ -399,7 +399,7 @@ describe('the scrape', () => {
   const at = (path: string, init: RequestInit = {}) => fetch(gateway.url + path, init);
   const withKey = (name: string) => ({ headers: { 'x-svc-gateway-key': token(name) } });
 
-  test('on the main port needs a key that may read analytics', async () => {
+  test('on the main port needs a key with analytics permission', async () => {
     await start();
     expect((await at('/metrics')).status).toBe(401);
     const response = await at('/metrics', withKey('viewer'));
@@ -422,7 +422,7 @@ describe('the scrape', () => {
     expect((await at('/metrics')).status).toBe(200);
   });
 
-  test('has a port of its own that serves nothing else and needs no key', async () => {
+  test('on a separate port serves nothing else and needs no key', async () => {
     await start(`${AUTH}\nobservability: {otel: {prometheus_port: 0}}`);
     const served = gateway.log
       .map((line) => JSON.parse(line) as { msg: string; url: string })
@@ -437,13 +437,13 @@ describe('the scrape', () => {
     expect((await at('/metrics')).status).toBe(401);
   });
 
-  test('is not there unless it is on', async () => {
+  test('does not exist unless enabled', async () => {
     await start('', { SVC_PROMETHEUS_ENABLED: 'false' });
     expect((await at('/metrics')).status).toBe(404);
   });
 });
 
-test('a credential reaches no span, no metric and no scrape', async () => {
+test('no span, metric or scrape contains a credential', async () => {
   await start('', { OTEL_METRIC_EXPORT_INTERVAL: '50' });
   const mark = 'canary0123456789';
   const headers = { 'x-svc-gateway-key': `sgk_${mark}`, traceparent: TRACEPARENT, tracestate: `vendor=${CANARY}` };

@@ -4,7 +4,7 @@ import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
 
 export const testHashes: TokenHashes = new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]);
 
-/** A key's row as a store would give it, with a token of that name. */
+/** A key's row as a store returns it, with a token of that name. */
 export function keyRow(id: string, token: string, fields: Partial<KeyRow> = {}): KeyRow {
   return {
     id,

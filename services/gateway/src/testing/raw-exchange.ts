@@ -18,7 +18,7 @@ export interface RawRequest {
   readonly body?: Buffer | Iterable<Buffer>;
 }
 
-/** Sends a request and returns the response's bytes as they are: nothing is decoded, followed or invented. */
+/** Sends a request and returns the response's raw bytes, without decoding or following redirects. */
 export function rawExchange(url: string, { method = 'POST', headers = {}, body }: RawRequest = {}): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const length = Buffer.isBuffer(body) ? { 'content-length': String(body.length) } : {};
@@ -53,7 +53,7 @@ async function writeAll(request: ReturnType<typeof httpRequest>, chunks: Iterabl
   request.end();
 }
 
-/** Writes text on a new connection to `url`'s server and gives back all that comes until it is closed, or `enough` says so. */
+/** Writes text on a new connection to `url`'s server and returns everything received until it is closed or `enough` returns true. */
 export function rawTalk(url: string, text: string, enough: (response: string) => boolean = () => false): Promise<string> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -18,7 +18,7 @@ export interface ScriptedResponse {
   readonly end?: 'length' | 'chunked' | 'close' | 'cut';
 }
 
-/** A provider whose responses a test writes, where those of the mock providers are too well-formed. `respond` may be asynchronous. */
+/** A provider whose responses a test writes, for cases where the mock providers are too well-formed. `respond` may be asynchronous. */
 export async function startScriptedProvider(
   respond: (request: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>,
 ): Promise<{ readonly url: string } & AsyncDisposable> {

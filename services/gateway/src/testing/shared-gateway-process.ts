@@ -1,4 +1,5 @@
-// A gateway that shares its limits, in a process of its own: started by `fork` with its settings, it sends its URL and runs until it is ended.
+// A gateway that shares its limits, in a process of its own: started by `fork` with its settings, it sends its URL and runs until it is
+// stopped.
 import { Secret } from '@vitrine/config/secret';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';

@@ -11,16 +11,18 @@ import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
 import type { Clocks } from '../storage/clocks.ts';
 import { openTestStorage, type TestStorage } from './test-storage.ts';
 
-/** A gateway in this process between two mock providers, on any free port, with a storage of its own. Every response of
- *  its admin API is compared with the OpenAPI document (see `verifyResponses`). */
+/**
+ * A gateway in this process between two mock providers, on any free port, with its own storage. Every response of its admin API is
+ * compared with the OpenAPI document (see `verifyResponses`).
+ */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly openai: MockProvider;
   readonly anthropic: MockProvider;
   readonly log: readonly string[];
-  /** Where it keeps its files. */
+  /** The folder of its files. */
   readonly folder: string;
-  /** Unless the variables name another one. */
+  /** The default, unless the variables set another one. */
   readonly storage: Omit<TestStorage, keyof AsyncDisposable>;
   /** The response body of a path of the admin API. */
   get(path: string): Promise<unknown>;

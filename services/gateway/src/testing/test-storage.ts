@@ -4,18 +4,18 @@ import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-d
 import type { StoreSummary } from '@vitrine/traces/trace-store';
 import { join } from 'node:path';
 
-/** Where gateways of a test keep traces and keys. */
+/** The storage of traces and keys for gateways in a test. */
 export interface TestStorage extends AsyncDisposable {
   readonly driver: StoreSummary['driver'];
-  /** For the files of gateways. */
+  /** The folder for files of gateways. */
   readonly folder: string;
-  /** As commands show it. */
+  /** The location as commands show it. */
   readonly place: string;
   /** Environment variables of gateways and commands. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A new folder, and where jest runs the file over Postgres (the project `it on postgres` of jest.config.js) a new database. */
+/** A new folder. When jest runs the file over Postgres (the project `it on postgres` of jest.config.js), also a new database. */
 export async function openTestStorage(): Promise<TestStorage> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('gateway')).path;
@@ -26,7 +26,7 @@ export async function openTestStorage(): Promise<TestStorage> {
   return { ...storage, folder, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** As a deployment has it: with the rights of a gateway. */
+/** As in a deployment: with the rights of a gateway. */
 function postgresStorage({ dsn }: TestDatabase, file: TestStorage['variables']) {
   const url = new URL(dsn.reveal());
   url.searchParams.set('options', '-c role=vitrine_gateway');

@@ -1,6 +1,6 @@
 import type { StorefrontOptions } from '@vitrine/testkit/storefronts/storefront';
 
-/** The fields that the demonstration reads of a confirmed signal. */
+/** The fields of a confirmed signal that the demonstration uses. */
 export interface ShownSignal {
   readonly type: string;
   readonly technology: string | null;
@@ -10,11 +10,11 @@ export interface ShownSignal {
 
 type Look = Pick<StorefrontOptions, 'platform' | 'technologies'>;
 
-/** A fixture storefront that changes once in each run: from the first look to the second, or back when an earlier run has changed it. */
+/** A fixture storefront that changes once in each run: from the first version to the second, or back if an earlier run has changed it. */
 export interface DemoShop {
   readonly storefront: StorefrontOptions;
   readonly looks: readonly [Look, Look];
-  /** Whether a signal says that it has changed. */
+  /** Whether a signal reports this change. */
   readonly isChange: (signal: ShownSignal) => boolean;
 }
 

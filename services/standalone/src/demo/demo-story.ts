@@ -8,10 +8,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DEMO_DOMAINS, DEMO_SHOPS, UNSCANNED_SHOP, type DemoShop, type ShownSignal } from './demo-shops.ts';
 
-/** Between two scans of a shop until all have changed, and afterwards. */
+/** Intervals between two scans of a shop: until all have changed, and afterwards. */
 const CADENCE_MS = { changing: 3_000, changed: 60_000 };
 const POLL_MS = 500;
-/** Of a run; more are shown by the API. */
+/** Maximum signals printed per run. The API lists all. */
 const MAX_SHOWN = 1_000;
 
 const SELECT_SIGNALS = `SELECT s.id, stores.domain, s.type, s.technology, s."from", s."to" FROM signals s JOIN stores USING (storefront_id)
@@ -26,14 +26,17 @@ export interface StorySignal extends ShownSignal {
 interface DemoStoryOptions {
   readonly pool: PostgresPool;
   readonly storefronts: Pick<Storefronts, 'change'>;
-  /** Called once for each signal that is confirmed from now on. */
+  /** Called once for each newly confirmed signal. */
   readonly onSignal: (signal: StorySignal) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Has the shops scanned every few seconds, and changes each after its first completed scan; shows what is confirmed. Nothing waits for a
- *  clock: a slow machine tells the same story later. Resolves when the signal is aborted; a failed round is logged and tried again. */
+/**
+ * Scans the shops every few seconds, changes each after its first completed scan, and prints confirmed signals. Steps do not depend on
+ * fixed times, so a slow machine shows the same events later. Resolves when the signal is aborted. A failed round is logged and tried
+ * again.
+ */
 export async function tellDemoStory(options: DemoStoryOptions): Promise<void> {
   const story = new DemoStory(options, Date.now());
   await Promise.all([
@@ -83,7 +86,7 @@ class DemoStory {
     }
   }
 
-  /** A shop begins as the runs before have left it, and then goes to its other look. */
+  /** A shop starts in the version left by earlier runs, and then changes to the other one. */
   async #firstLooks(): Promise<ReadonlyMap<DemoShop, DemoShop['looks']>> {
     const earlier = await this.#signalsSince(0);
     const looks = new Map<DemoShop, DemoShop['looks']>();

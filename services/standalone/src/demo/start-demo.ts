@@ -28,14 +28,14 @@ export function demoScanSettings({ loopbackHosts, ca }: Storefronts) {
 }
 
 interface DemoOptions {
-  /** In the role of the scanner. */
+  /** Connects in the role of the scanner. */
   readonly dsn: Secret;
   readonly storefronts: Storefronts;
   readonly print: (text: string) => void;
   readonly logger: Logger;
 }
 
-/** Changes the storefronts and prints a line for each signal, until it is disposed. */
+/** Changes the storefronts and prints a line for each signal until disposed. */
 export function startDemo({ dsn, storefronts, print, logger }: DemoOptions): AsyncDisposable {
   const pool = new PostgresPool({ dsn, applicationName: 'vitrine-demo', maxConnections: MAX_CONNECTIONS });
   const stopping = new AbortController();

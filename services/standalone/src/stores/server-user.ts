@@ -5,19 +5,22 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Without it access(2), by which the programs look for each other, leaves capabilities aside. */
+/** Without it access(2), which the programs use to find each other, ignores capabilities. */
 const OWN_CAPABILITIES = ['--securebits=+no_setuid_fixup'];
 
-/** As which user the programs of Postgres run, which refuse to run as root. */
+/** The user for the programs of Postgres, which refuse to run as root. */
 export interface ServerUser {
-  /** Owns the data; undefined where this process is not root. */
+  /** Owner of the data; undefined if this process is not root. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
-  /** What changes the user by itself; empty where `spawn` does. */
+  /** The command that changes the user; empty if `spawn` does. */
   readonly launcher: readonly string[];
 }
 
-/** This process's user; as root `postgres`, or `nobody` where there is none. Where folders above the programs and the data are closed to that user, as
- *  /root is, it may pass them by a capability, which root has in containers, too. Rejects with what has to be opened where that is not possible. */
+/**
+ * This process's user; for root `postgres`, or `nobody` if it does not exist. If folders above the programs and the data are closed to
+ * that user, like /root, a capability allows it to traverse them. Root has this capability in containers too. Rejects with the folder to
+ * open if that is not possible.
+ */
 export async function findServerUser(program: string, folder: string): Promise<ServerUser> {
   if (userInfo().uid !== 0) return { owner: undefined, launcher: [] };
   const name = (await idOf('-u', 'postgres')) === undefined ? 'nobody' : 'postgres';
@@ -55,7 +58,7 @@ async function canReach(user: ServerUser, ...paths: readonly string[]): Promise<
     await run(file, args, { ...options, cwd: '/' });
     return true;
   } catch (error) {
-    // Not there, or it ended with a code of its own: no capability.
+    // If it is missing or fails, there is no capability.
     if (codeOf(error) === 'ENOENT' || typeof (error as { code?: unknown }).code === 'number') return false;
     throw error;
   }
@@ -66,7 +69,7 @@ async function firstClosed(user: ServerUser, paths: readonly string[]): Promise<
   return paths.join(' and ');
 }
 
-/** From the root on. */
+/** Starting at the root. */
 function withParents(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [...withParents(parent), path];

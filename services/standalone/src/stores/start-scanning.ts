@@ -9,19 +9,19 @@ import { startDemo } from '../demo/start-demo.ts';
 
 interface ScanningOptions {
   readonly config: ScanConfig;
-  /** Of the demonstration. */
+  /** For the demonstration. */
   readonly demo: { readonly storefronts: Storefronts; readonly print: (text: string) => void } | undefined;
   readonly dsn: Secret;
   readonly createLogger: (service: string, level: string) => Logger;
 }
 
-/** Starts the scanner, and the demonstration that it is shown by. Faults: `address_unusable`. */
+/** Starts the scanner and its demonstration. Faults: `address_unusable`. */
 export async function startScanning({ config, demo, dsn, createLogger }: ScanningOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const logger = createLogger('svc-enrich-scan-queue', config.log.level);
   const steps = createScanSteps(config, Date.now);
   const own = demo?.storefronts.loopbackHosts ?? {};
-  // Storefronts of this machine need no politeness; all others get it, in the demonstration too.
+  // Storefronts of this machine need no rate limit. All others have it, also in the demonstration.
   const scanStorefront: typeof steps.scanStorefront = (domain, context) =>
     steps.scanStorefront(domain, Object.hasOwn(own, domain) ? { ...context, gate: NO_LIMITS } : context);
   opened.use(await startScanner(config, logger, { ...steps, scanStorefront }));

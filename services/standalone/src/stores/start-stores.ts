@@ -27,16 +27,16 @@ import { PostgresProcess } from './postgres-process.ts';
 import { openStoresFiles, writeConfigFile } from './stores-files.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/sql', import.meta.url));
-/** Scans at once: beside everything else in this process. */
+/** Concurrent scans; low, because everything else runs in this process too. */
 const SCANS = 4;
 const QUIET = { info: () => {}, warn: () => {} };
 
 /** The facts about the store API that the welcome page shows. */
 export interface StoresReady {
   readonly url: string;
-  /** Shown once: only the start that made it has it. */
+  /** Shown only by the start that created it. */
   readonly apiKey: Secret | undefined;
-  /** Those that can be looked up. */
+  /** The kind of demo stores that can be looked up. */
   readonly demo: 'recorded' | 'storefronts';
   /** For commands. */
   readonly configFile: string;
@@ -50,7 +50,7 @@ interface Stores extends AsyncDisposable {
 }
 
 interface StoresOptions {
-  /** Holds everything of it. */
+  /** The folder of all its files. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly createLogger: (service: string, level: string) => Logger;
@@ -58,7 +58,8 @@ interface StoresOptions {
   readonly printDemo: ((text: string) => void) | undefined;
 }
 
-/** Starts the store API on a Postgres of its own. It listens when this resolves; its database, and then the scanner, follow meanwhile. Faults: `storage_locked`,
+/** Starts the store API on a Postgres of its own. It listens when this resolves. Its database and then the scanner start in the
+ *  background. Faults: `storage_locked`,
  *  `storage_unusable`, `address_unusable`, `invalid_config`. */
 export async function startStores({ folder, env, createLogger, printDemo }: StoresOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
@@ -81,7 +82,7 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   );
   const stopping = new AbortController();
   const starting = PostgresProcess.start({ folder: absolute, port, password: files.password });
-  // A rejection is that of `ready`.
+  // Rejections are reported by `ready`.
   opened.defer(async () => (await starting.catch(() => undefined))?.[Symbol.asyncDispose]());
   const api = opened.use(await startStoreApi(config, createLogger('svc-store-api', config.log.level)));
   const storefronts = printDemo === undefined ? undefined : opened.use(await startDemoStorefronts());
@@ -109,14 +110,14 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** URLs in responses name the address that it listens on, unless others are configured. With port 0 the address is not known yet. */
+/** URLs in responses have the listening address, unless configured otherwise. With port 0 the address is not known yet. */
 function withOwnUrl(config: StoreApiConfig, env: StoresOptions['env']): StoreApiConfig {
   const { host, port } = config.server;
   const isKnown = port !== 0 && (env['STORE_API_PUBLIC_API_URL'] ?? '') === '';
   return isKnown ? { ...config, public: { ...config.public, api_url: urlOf(host, port) } } : config;
 }
 
-/** Probes and metrics of the scanner are on any free port of this machine unless SCAN_SERVER_PORT names one. */
+/** Probes and metrics of the scanner use any free port of this machine unless SCAN_SERVER_PORT is set. */
 function scanDefaults(dsn: string, config: Pick<StoreApiConfig, 'public'>, storefronts: Storefronts | undefined) {
   const { fetch = {}, ...settings } = storefronts === undefined ? {} : demoScanSettings(storefronts);
   return {
@@ -131,7 +132,7 @@ function scanDefaults(dsn: string, config: Pick<StoreApiConfig, 'public'>, store
   };
 }
 
-/** Brings the tables up to date, and makes what the first page shows. */
+/** Migrates the tables and creates the data for the welcome page. */
 async function prepare(admin: string, config: StoreApiConfig, signal: AbortSignal, isRecorded: boolean) {
   const dsn = new Secret(admin);
   await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-standalone', maxConnections: 2 });

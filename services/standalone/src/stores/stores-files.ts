@@ -38,9 +38,9 @@ export function writeConfigFile({ folder, peppers, serviceToken }: StoresFiles, 
   return path;
 }
 
-/** Written aside and then renamed: a start that is killed, or finds the disk full, leaves no empty secret to the next one. */
+/** Written under another name and then renamed, so that a killed start or a full disk leaves no empty secret behind. */
 function secretIn(path: string): string {
-  // Nothing was made with an empty one: Postgres refuses it.
+  // No data was created with an empty one, because Postgres refuses it.
   if (!existsSync(path) || readFileSync(path, 'utf8') === '') {
     const aside = `${path}.new`;
     try {

@@ -4,7 +4,7 @@ import type { KeyUsage } from '@vitrine/stores/metering/usage-reports';
 import type { Account, Period, UnitCounts, Usage } from '@vitrine/stores/resources/billing';
 import { dateTimeOf } from '@vitrine/stores/resources/enumerations';
 
-/** `GET /v1/account`: all of it came with admission. */
+/** `GET /v1/account`. Admission has already read all of its data. */
 export function accountOf(caller: AuthenticatedKey): Account {
   const { workspace, key, plan } = caller;
   const { limits } = plan;
@@ -48,7 +48,7 @@ function periodOf({ period, plan }: AuthenticatedKey): Period {
   };
 }
 
-/** Its fields alone, in their order. */
+/** Only these fields, in this order. */
 function unitsOf({ lookup_cached, lookup_live, history_query, refresh_requested }: UnitCounts): UnitCounts {
   return { lookup_cached, lookup_live, history_query, refresh_requested };
 }

@@ -19,14 +19,14 @@ const control = () =>
     clock: () => 0,
   });
 
-/** Of so many responses at once the last ones are delayed. */
+/** Enough concurrent responses to delay the last ones. */
 function delayedOf(code: ErrorCode): number {
   const pacer = control().pacerOf(code);
   for (let n = 0; n < 150; n += 1) pacer?.delayMs();
   return pacer?.delayed ?? 0;
 }
 
-test('refusals of keys and of requests that are too many are delayed when they are many, and no other response is', () => {
+test('refusals of keys and of excess requests are delayed in large numbers, and no other response is', () => {
   const codes = Object.keys(ERROR_STATUSES) as ErrorCode[];
   expect(codes.filter((code) => delayedOf(code) > 0)).toEqual(
     codes.filter((code) => ['unauthorized', 'rate_limited', 'overloaded', 'concurrency_limited'].includes(code)),

@@ -15,52 +15,52 @@ import { ConcurrencyLimiter, overloaded } from './concurrency-limiter.ts';
 import { ResponsePacer } from './response-pacer.ts';
 import { MAX_REFUSED_TOKENS, MAX_SEEN_TOKENS, SeenTokens } from './seen-tokens.ts';
 
-/** Connections of this process that look up tokens it has not seen yet. Spec: S5.11. */
+/** Connections of this process for looking up unknown tokens. Spec: S5.11. */
 const UNSEEN_CONNECTIONS = 2;
-/** As many as connections from clients may be open. */
+/** As many as the allowed client connections. */
 const MAX_UNSEEN_WAITING = 4_096;
 const MAX_WORKSPACE_WAITING = 128;
-/** As long as a call waits for a connection of the pool. */
+/** Equals the wait for a connection of the pool. */
 const MAX_WAIT_MS = 5_000;
-/** Requests of a key beyond its plan that reach the database, which tells them that they are too many. */
+/** Requests of a key beyond its plan that may reach the database, which rejects them with the exact reason. */
 const KEY_EXCESS = 16;
 
 export interface VerifyingPeppers {
   readonly hashes: TokenHashes;
-  /** Whether every stored token can be verified, as of the last comparison. */
+  /** Whether every stored token can be verified, as of the last comparison of peppers. */
   readonly isComplete: boolean;
-  /** The same, after a comparison with what other processes have recorded since. */
+  /** The same after a new comparison with the records of other processes. */
   areComplete(): Promise<boolean>;
-  /** To be called with a token that was verified and whose key this process had not seen yet. `hashes`: all of it; `pepperVersion`: of the stored one. */
+  /** Call with a verified token whose key is new to this process. `hashes`: all its hashes; `pepperVersion`: that of the stored one. */
   verified(keyId: string, hashes: readonly NewTokenHash[], pepperVersion: number): void;
 }
 
 interface AdmissionDatabase {
   readonly database: Queryable;
-  /** Of its pool, and of the one that reads batches. */
+  /** Connections of the main pool, and of the pool for reading batches. */
   readonly connections: number;
   readonly batchConnections: number;
   readonly peppers: VerifyingPeppers;
-  /** Milliseconds that never go back. */
+  /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
 }
 
-/** One request that wants to be admitted. */
+/** One request to be admitted. */
 interface AdmissionCall {
   readonly token: string;
   readonly scope: Scope | undefined;
   readonly leaseId: string;
-  /** Whether nobody waits for the response any more. */
+  /** Whether the client no longer waits for the response. */
   readonly isOver: () => boolean;
 }
 
-/** The outcome of an admission, and what ends the request's share of the connections. */
+/** The outcome of an admission, and the function that releases the request's share of the connections. */
 interface Entered {
   readonly admission: Admission;
   readonly leave: () => void;
 }
 
-/** Of the busiest workspace, where each has its own. */
+/** The use by the busiest workspace, if each has its own bound. */
 interface BoundReading {
   readonly bound: string;
   readonly limit: number;
@@ -72,14 +72,16 @@ const TOO_MANY: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited', 
 const UNVERIFIABLE = 'The API key cannot be verified at the moment; try again in some seconds.';
 const nothing = () => {};
 
-/** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
- *  them. Who may have how much over all processes is the database's to say. Spec: S5.1, S5.11, S5.12, S6.4. */
+/**
+ * Limits within this process before a request gets a connection: unknown tokens use two connections, and a workspace at most half of
+ * all. The database decides limits across processes. Spec: S5.1, S5.11, S5.12, S6.4.
+ */
 export class AdmissionControl {
   /** Delays refusals of keys. */
   readonly refusals: ResponsePacer;
-  /** Delays refusals of requests that are too many. */
+  /** Delays refusals of excess requests. */
   readonly limits: ResponsePacer;
-  /** The batches of each workspace that are read at a time. */
+  /** Concurrent batch reads of each workspace. */
   readonly batches: ConcurrencyLimiter;
   readonly #options: AdmissionDatabase;
   readonly #tokens: SeenTokens;
@@ -102,13 +104,13 @@ export class AdmissionControl {
     this.batches = new ConcurrencyLimiter({ ...bounds, bound: 'batches', limit: shareOf(batchConnections) });
   }
 
-  /** Delays responses of this code; undefined: none does. */
+  /** The pacer for responses with this code; undefined if they are not delayed. */
   pacerOf(code: ErrorCode): ResponsePacer | undefined {
     if (code === 'unauthorized') return this.refusals;
     return TOO_MANY.has(code) ? this.limits : undefined;
   }
 
-  /** How much of each bound is used, for metrics. */
+  /** Current use of each bound, for metrics. */
   readings(): BoundReading[] {
     const { seen, refused } = this.#tokens.figures;
     const limiters = [this.#unseen, this.#workspaces, this.batches];
@@ -141,7 +143,7 @@ export class AdmissionControl {
     }
   }
 
-  /** To be called when the process stops. */
+  /** Call when the process stops. */
   stopPacing(): void {
     this.refusals.open();
     this.limits.open();
@@ -157,7 +159,7 @@ export class AdmissionControl {
     if (seen !== undefined) return { outcome: 'valid', ...seen };
     if (this.#tokens.isRefused(mac)) return { outcome: 'unknown_key' };
     const lookup = await this.#unseen.run('', async () => {
-      // Whoever has left does not cost a statement.
+      // A client that has left must not cost a statement.
       if (isOver()) throw overloaded('unseen_tokens');
       const found = await identifyKey(this.#options.database, hashes);
       if (found.outcome === 'unknown_key') {
@@ -173,12 +175,12 @@ export class AdmissionControl {
     return lookup;
   }
 
-  /** An unknown token may be one that another process has hashed with a pepper that this one lacks. */
+  /** Another process may have hashed an unknown token with a pepper that is missing here. */
   async #ensureVerifiable(): Promise<void> {
     if (!(await this.#options.peppers.areComplete())) throw unverifiable();
   }
 
-  /** A place among the requests of the key and of its workspace. */
+  /** A slot among the requests of the key and its workspace. */
   async #takeShare({ key_id, workspace_id, concurrency }: KeyIdentity): Promise<() => void> {
     const inFlight = this.#ofKeys.get(key_id) ?? 0;
     if (inFlight >= concurrency + KEY_EXCESS) throw overloaded('key');
@@ -200,7 +202,7 @@ export class AdmissionControl {
     }
   }
 
-  /** What the key is by its row of now. */
+  /** The key as in its current row. */
   #learn(mac: string, admission: Admission): void {
     if ('key' in admission) {
       const { key, workspace, plan } = admission;
@@ -215,7 +217,7 @@ function unverifiable(): Fault {
   return new Fault('key_unverifiable', { say: UNVERIFIABLE });
 }
 
-/** Of the connections of a pool, what one workspace may use at a time. */
+/** The share of a pool's connections that one workspace may use at a time. */
 function shareOf(connections: number): number {
   return Math.max(1, Math.floor(connections / 2));
 }

@@ -10,7 +10,7 @@ const codeOfAcquire = (limiter: ConcurrencyLimiter, group = 'a') =>
     (error: unknown) => codeOf(error),
   );
 
-test('so many of a group run at a time, others wait in their order, and groups do not wait for each other', async () => {
+test('at most the limit of a group runs at a time, others wait in order, and groups do not wait for each other', async () => {
   const limiter = limiterOf();
   const order: string[] = [];
   const ends: (() => void)[] = [];
@@ -30,7 +30,7 @@ test('so many of a group run at a time, others wait in their order, and groups d
   expect([order, limiter.mostRunning]).toEqual([['a1', 'a2', 'b1', 'a3', 'a4'], 0]);
 });
 
-test('whoever finds too many waiting is refused at once, and whoever waits for too long then', async () => {
+test('a caller is refused at once when too many wait, or after waiting too long', async () => {
   const limiter = limiterOf({ limit: 1, maxWaiting: 1, maxWaitMs: 1 });
   const release = await limiter.acquire('a');
   const waiting = codeOfAcquire(limiter);

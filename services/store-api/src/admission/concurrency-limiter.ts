@@ -1,11 +1,11 @@
 import { Fault } from '@vitrine/faults/fault';
 
 interface ConcurrencyBounds {
-  /** Named in faults and metrics. */
+  /** Its name in faults and metrics. */
   readonly bound: string;
-  /** Of each group. */
+  /** Concurrent callers of each group. */
   readonly limit: number;
-  /** Callers of a group that may wait; further ones fail at once. */
+  /** Maximum waiting callers of a group. Further ones fail at once. */
   readonly maxWaiting: number;
   readonly maxWaitMs: number;
 }
@@ -20,7 +20,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** At most `limit` callers of each group at a time. Others wait in their order, within bounds. Keeps nothing of a group that nobody uses. */
+/** At most `limit` callers of each group at a time. Others wait in their order, within bounds. Keeps no state of unused groups. */
 export class ConcurrencyLimiter {
   readonly bounds: ConcurrencyBounds;
   readonly #groups = new Map<string, Group>();
@@ -29,17 +29,17 @@ export class ConcurrencyLimiter {
     this.bounds = bounds;
   }
 
-  /** Callers of the busiest group that run. */
+  /** Running callers of the busiest group. */
   get mostRunning(): number {
     return this.#groups.values().reduce((most, { running }) => Math.max(most, running), 0);
   }
 
-  /** Callers of all groups that wait. */
+  /** Waiting callers of all groups. */
   get waiting(): number {
     return this.#groups.values().reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
-  /** Resolves with a function that ends the call, to be called once. Faults: `overloaded`. */
+  /** Resolves with a function that ends the call. Call it once. Faults: `overloaded`. */
   acquire(name: string): Promise<() => void> {
     const group = this.#groups.get(name) ?? { running: 0, waiting: new Set() };
     this.#groups.set(name, group);
@@ -70,7 +70,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Hands the place to whoever has waited longest. */
+  /** Passes the slot to the caller that has waited longest. */
   #release(name: string, group: Group): void {
     const [next] = group.waiting;
     if (next === undefined) {
@@ -84,7 +84,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** The service has more to do than it may at once; `bound` names the limit that was met. */
+/** Thrown when the service is overloaded; `bound` names the limit. */
 export function overloaded(bound: string): Fault {
   return new Fault('overloaded', { say: 'The service is overloaded; retry after a second.', log: { bound } });
 }

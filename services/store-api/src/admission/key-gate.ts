@@ -9,7 +9,7 @@ const BEARER = /^Bearer +(\S+)$/i;
 const LIVE_KEY = /^svc_live_[A-Za-z0-9_-]{16,200}$/;
 const TEST_KEY = /^svc_test_/;
 
-/** Why a request was not admitted, for metrics; each is counted from 0. */
+/** Why a request was not admitted, for metrics. Each counter starts at 0. */
 export const REJECTION_REASONS = [
   'service_token',
   'missing_key',
@@ -27,15 +27,15 @@ export const REJECTION_REASONS = [
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-/** A request's place among those of its key that may be in flight. */
+/** A request's slot among the in-flight requests of its key. */
 interface Slot {
-  /** Undefined where the request was rejected before its key was known. */
+  /** Undefined if the request was rejected before its key was known. */
   readonly caller: AuthenticatedKey | undefined;
-  /** Why it is not admitted; undefined when it is. */
+  /** Why it is not admitted; undefined when it is admitted. */
   readonly rejection: ApiRejection | undefined;
 }
 
-/** Admission of one request: its key, its limits, the slot that it holds until `release`, and its share of the connections until `leave`. */
+/** Admission of one request: its key, its limits, its slot until `release`, and its share of the connections until `leave`. */
 export class KeyGate {
   readonly #control: AdmissionControl;
   readonly #isOver: () => boolean;
@@ -44,26 +44,28 @@ export class KeyGate {
   #releasing: Promise<void> | undefined;
   #leave = () => {};
 
-  /** `isOver`: whether nobody waits for the response any more. */
+  /** `isOver`: whether the client no longer waits for the response. */
   constructor(control: AdmissionControl, isOver: () => boolean) {
     this.#control = control;
     this.#isOver = isOver;
   }
 
-  /** One round trip, and another for the first request of a key in this process; none without a key that can be one. `scope`: undefined when any
-   *  key may. Faults: `overloaded`, `key_unverifiable`. */
+  /**
+   * One round trip, plus one for the first request of a key in this process, and none for a malformed key. `scope`: undefined when any
+   * key is allowed. Faults: `overloaded`, `key_unverifiable`.
+   */
   enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     this.#entering = this.#enter(request, scope);
     return this.#entering;
   }
 
-  /** Frees the slot, also when admission is still under way; further calls wait for the first. */
+  /** Frees the slot, also while admission is still in progress. Further calls wait for the first. */
   release(): Promise<void> {
     this.#releasing ??= this.#release();
     return this.#releasing;
   }
 
-  /** To be called when the request uses no connection any more, which may be later than its response. */
+  /** Call when the request no longer uses a connection, which may be later than its response. */
   leave(): void {
     this.#leave();
     this.#leave = () => {};

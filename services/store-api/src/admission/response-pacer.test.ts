@@ -16,7 +16,7 @@ test('refusals are sent at once until they are many, then 200 a second, each at 
   expect(pacer.delayMs()).toBe(0);
 });
 
-test('a refusal whose client has left waits for nothing, nor does one of a process that stops', async () => {
+test('a refusal does not wait after its client has left or when the process stops', async () => {
   const pacer = new ResponsePacer(() => 0);
   for (let n = 0; n < 5_000; n += 1) pacer.delayMs();
   const leaving = responseOf();

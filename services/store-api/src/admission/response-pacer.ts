@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
-/** So many refusals a second are sent when they are ready, and a burst of so many at once; later ones are delayed. A client that sends its next
- *  request when it has its response cannot take the processors from others then: over 1,300 connections, 500 a second made the p95 of others 2.5
+/** This many refusals a second are sent at once, including a burst of the same size. Later ones are delayed, so that clients that retry
+ *  immediately cannot take the CPU from others: over 1,300 connections, 500 a second made the p95 of others 2.5
  *  times as long, on two cores that the database shares (`npm run bench -- store-api --only crowd`). */
 const PER_SECOND = 200;
 const BURST = 100;
@@ -12,18 +12,18 @@ const INTERVAL_MS = 1_000 / PER_SECOND;
 /** A `ServerResponse`. */
 type PacedResponse = EventEmitter & { readonly closed: boolean };
 
-/** Sends responses that cost their clients nothing at a bounded rate. */
+/** Limits the rate of responses that are free for clients. */
 export class ResponsePacer {
   /** Responses that were delayed so far. */
   delayed = 0;
   readonly #clock: () => number;
-  /** Ends the wait of each response that is delayed. */
+  /** Functions that end the wait of each delayed response. */
   readonly #waiting = new Set<() => void>();
   /** When the next response is due. */
   #nextAt = Number.NEGATIVE_INFINITY;
   #isOpen = false;
 
-  /** `clock`: milliseconds that never go back. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -45,13 +45,13 @@ export class ResponsePacer {
     return promise;
   }
 
-  /** Delays nothing any more: a process that stops has 5 s for what is in flight. */
+  /** Stops delaying, because a stopping process has only 5 s for requests in flight. */
   open(): void {
     this.#isOpen = true;
     for (const end of this.#waiting) end();
   }
 
-  /** Reserves the turn of a response and returns for how many milliseconds it has to wait. */
+  /** Reserves the turn of a response and returns its wait in milliseconds. */
   delayMs(): number {
     const now = this.#clock();
     const dueAt = Math.max(this.#nextAt, now - (BURST - 1) * INTERVAL_MS);

@@ -3,7 +3,7 @@ import { MAX_REFUSED_TOKENS, MAX_SEEN_TOKENS, SeenTokens } from './seen-tokens.t
 
 const identity = { key_id: 'key_1', workspace_id: 'ws_1', concurrency: 2 };
 
-test('a token that was nobody’s is refused for 5 s', () => {
+test('an unknown token is refused from memory for 5 s', () => {
   let now = 0;
   const tokens = new SeenTokens(() => now);
   tokens.refuse('a');
@@ -13,7 +13,7 @@ test('a token that was nobody’s is refused for 5 s', () => {
   expect([tokens.isRefused('a'), tokens.figures.refused]).toEqual([false, 0]);
 });
 
-test('of refused tokens the oldest, and of those whose key is known the least recently used, are forgotten beyond the bounds', () => {
+test('beyond the bounds the oldest refused tokens and the least recently used known tokens are forgotten', () => {
   const tokens = new SeenTokens(() => 0);
   for (let n = 0; n <= MAX_REFUSED_TOKENS; n += 1) tokens.refuse(`r${n}`);
   for (let n = 0; n < MAX_SEEN_TOKENS; n += 1) tokens.remember(`s${n}`, identity);
@@ -24,7 +24,7 @@ test('of refused tokens the oldest, and of those whose key is known the least re
   expect([tokens.identityOf('s0'), tokens.identityOf('s1')]).toEqual([identity, undefined]);
 });
 
-test('a key whose row is gone is not known any more', () => {
+test('a key whose row was deleted is forgotten', () => {
   const tokens = new SeenTokens(() => 0);
   tokens.remember('a', identity);
   tokens.refuse('a');

@@ -1,20 +1,22 @@
 import type { KeyIdentity } from '@vitrine/stores/admission/admit-request';
 
-/** Tokens whose key is known, of which the least recently used is forgotten first. */
+/** Maximum number of tokens with a known key. The least recently used is forgotten first. */
 export const MAX_SEEN_TOKENS = 50_000;
 /** Spec: S5.11. */
 export const MAX_REFUSED_TOKENS = 10_000;
 const REFUSED_MS = 5_000;
 
-/** What this process knows of tokens, by their keyed hash: whose key they are, or that they were nobody's some seconds ago. It chooses the lane of a
- *  request and never admits one: a key that is known is read with each request. */
+/**
+ * Caches the result of token lookups by keyed hash: the key of a token, or that it was unknown some seconds ago. It selects the bound of
+ * a request and never admits one, because the key is read again for each request.
+ */
 export class SeenTokens {
   readonly #clock: () => number;
   readonly #identities = new Map<string, KeyIdentity>();
-  /** When each is forgotten, in that order. */
+  /** The expiry of each token, in order. */
   readonly #refused = new Map<string, number>();
 
-  /** `clock`: milliseconds that never go back. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -25,7 +27,7 @@ export class SeenTokens {
 
   identityOf(mac: string): KeyIdentity | undefined {
     const identity = this.#identities.get(mac);
-    // The one that was used last goes to the end.
+    // The last used one moves to the end.
     if (identity !== undefined) this.#identities.delete(mac);
     if (identity !== undefined) this.#identities.set(mac, identity);
     return identity;

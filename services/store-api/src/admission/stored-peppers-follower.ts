@@ -12,18 +12,20 @@ import type { VerifyingPeppers } from './admission-control.ts';
 const SETTING = 'auth.peppers (STORE_API_AUTH_PEPPERS)';
 const FLUSH_INTERVAL_MS = 10_000;
 const BATCH = 500;
-/** Keys that were used and wait to be moved; others are moved when they are used again after a restart. */
+/** Maximum number of used keys waiting to be rehashed. Others are rehashed when used again. */
 const MAX_WAITING = 50_000;
 
 interface FollowerContext {
   readonly pool: PostgresPool;
-  /** When the database serves. */
+  /** Called once the database is available. */
   readonly ready: Promise<void>;
   readonly logger: Logger;
 }
 
-/** Compares the peppers of this process with those of the stored tokens, and stores in intervals, off the request path, what the use of keys has
- *  shown: hashes of their tokens under the pepper of new ones, and peppers that verified a token and are not recorded. */
+/**
+ * Compares the peppers of this process with those of the stored tokens, and stores at intervals, off the request path: hashes of used
+ * tokens under the newest pepper, and unrecorded peppers that verified a token.
+ */
 export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable {
   readonly hashes: TokenHashes;
   readonly #pool: PostgresPool;
@@ -79,7 +81,7 @@ export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable 
     await this.#flush();
   }
 
-  /** What failed is retried by the next. */
+  /** The next flush retries a failure. */
   #flush(): Promise<void> {
     const onError = (error: unknown) =>
       this.#logger.error({ ...databaseErrorFields(error) }, 'moving hashes of keys to another pepper failed');
@@ -94,7 +96,7 @@ export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable 
       this.#verifiedWith.has(pepper_version) && !this.#check.isRecorded(pepper_version);
     const unrecorded = this.hashes.identities.filter(isUnrecorded);
     if (unrecorded.length > 0) await recordPeppers(this.#pool, 'api_keys', unrecorded);
-    // With a pepper that is not that of other processes they could not verify what is moved.
+    // Other processes could not verify tokens rehashed with a pepper that they do not have.
     while (this.#waiting.size > 0 && this.isComplete) {
       const batch = [...this.#waiting.values()].slice(0, BATCH);
       await this.#pool.transaction((transaction) => moveKeys(transaction, batch));

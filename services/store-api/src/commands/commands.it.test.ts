@@ -35,7 +35,7 @@ test('every command has help with an example', async () => {
 });
 
 describe('keys', () => {
-  test('a key is shown once, works at once, and is refused once it is revoked; both are audited without its secret', async () => {
+  test('a key is shown once, works at once and is refused after its revocation; both changes are audited without its secret', async () => {
     const workspace = await createWorkspace('--plan', 'pro', '--name', 'Acme');
     const created = await run('key', 'create', '--workspace', workspace, '--label', 'first', '--preset', 'full');
     const [secret = ''] = /svc_live_\S{43}/.exec(created.stdout) ?? [];
@@ -79,7 +79,7 @@ describe('keys', () => {
     [['workspace', 'create', '--admin', 'nobody'], '--admin must be an e-mail address'],
     [['denylist', 'add', 'localhost'], '"localhost" must be a host name'],
     [['login-link', '--workspace', 'ws_x', '--email', 'a@example.com', '--expires', '2d'], '--expires must be a number'],
-  ])('wrong arguments end with 2 and what to write: %j', async (args, message) => {
+  ])('wrong arguments end with 2 and a usage hint: %j', async (args, message) => {
     const { code, stderr } = await run(...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
@@ -89,7 +89,7 @@ describe('keys', () => {
     [['key', 'revoke', 'key_x'], 'there is no key key_x'],
     [['usage', '--workspace', 'ws_x'], 'there is no workspace ws_x'],
     [['login-link', '--workspace', 'ws_x', '--email', 'a@example.com'], 'is no member of a workspace ws_x'],
-  ])('what is not there ends with 1: %j', async (args, message) => {
+  ])('a missing object ends with 1: %j', async (args, message) => {
     const { code, stderr } = await run(...args);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
@@ -111,7 +111,7 @@ test.each([
   ],
   ['another one', (url: URL) => (url.pathname = '/nowhere'), /"nowhere" does not exist\ncreate the database .* npm run migrate/],
   ['not migrated', (url: URL) => (url.pathname = '/postgres'), /relation "api_keys" does not exist\nrun npm run migrate/],
-])('a database that is %s ends a command with 1 and what to do', async (_, change, message) => {
+])('a database that is %s ends a command with 1 and a next step', async (_, change, message) => {
   const variables = testVariables(api.database);
   const dsn = new URL(variables['STORE_API_STORAGE_DSN'] ?? '');
   change(dsn);
@@ -121,7 +121,7 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
 });
 
-test('a workspace names the next command, on the same store API, and its time is a date-time', async () => {
+test('creating a workspace prints the next command for the same store API, and its time as a date-time', async () => {
   await using folder = await temporaryFolder('config');
   const config = join(folder.path, 'store-api.yaml');
   writeFileSync(config, 'log: { level: info }');
@@ -135,7 +135,7 @@ test('a workspace names the next command, on the same store API, and its time is
   expect(items).toEqual(items.map(() => expect.objectContaining({ created_at })));
 });
 
-test('the denylist is added to, listed and taken from', async () => {
+test('denylist entries are added, listed and removed', async () => {
   expect((await run('denylist', 'add', 'https://www.Denied.com/x', '--reason', 'asked for it')).stdout).toBe(
     'denied.com is on the denylist.\n',
   );
@@ -151,7 +151,7 @@ test('the denylist is added to, listed and taken from', async () => {
   });
 });
 
-test('a list of domains is imported, and its bad lines are printed by number', async () => {
+test('a list of domains is imported, and its invalid lines are printed by number', async () => {
   await using folder = await temporaryFolder('corpus');
   const file = join(folder.path, 'domains.csv');
   writeFileSync(file, 'domain,rank\nimported-1.com,1\nlocalhost,2\nimported-2.com,3\n');

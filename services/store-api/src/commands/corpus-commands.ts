@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { OUTPUT_OPTIONS, withStores } from './with-stores.ts';
 
-/** Of bad lines so many are printed. */
+/** Maximum number of invalid lines printed. */
 const SHOWN_LINES = 20;
 const CHUNK_BYTES = 65_536;
 

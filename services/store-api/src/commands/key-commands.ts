@@ -123,7 +123,7 @@ function scopesOf(preset: string | undefined, scopes: readonly string[] | undefi
   return KEY_PRESETS[(preset ?? 'read-only').replaceAll('-', '_') as KeyPreset];
 }
 
-/** A key as it is printed. */
+/** The printed form of a key. */
 function listed({ created_at, expires_at, revoked_at, ...key }: ApiKey, now: number) {
   const isExpired = expires_at !== null && expires_at <= now;
   return {

@@ -16,7 +16,7 @@ export const WORKSPACE_OPTION = { ...stringOption('ID', 'the workspace, as works
 
 const APPLICATION = 'vitrine-store-api-command';
 const CONNECTIONS = 5;
-/** Adding up a large ledger takes minutes. */
+/** Summing a large ledger takes minutes. */
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 const SQLSTATE_LENGTH = 5;
 
@@ -24,14 +24,16 @@ const SQLSTATE_LENGTH = 5;
 interface StoresCommand {
   readonly config: StoreApiConfig;
   readonly pool: PostgresPool;
-  /** When the command began, in milliseconds since the epoch, by the clock of the database. */
+  /** Start of the command by the clock of the database, in milliseconds since the epoch. */
   readonly now: number;
-  /** Writes to the standard error: changes of keys are audited there. */
+  /** Writes to standard error, where changes of keys are audited. */
   readonly logger: Logger;
 }
 
-/** Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0; 1 when the database
- *  fails, with what to do next on the standard error. Faults: those of the configuration. */
+/**
+ * Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0; 1 when
+ * the database fails, with the next step on standard error. Faults: those of the configuration.
+ */
 export async function withStores(
   configOption: string | undefined,
   { env, stderr }: CommandContext,
@@ -56,7 +58,7 @@ export async function withStores(
   }
 }
 
-/** The words of a next command after its own: on the same store API. */
+/** Options to append to a suggested command, so that it uses the same store API. */
 export function configWords(configOption: string | undefined): string {
   return configOption === undefined ? '' : ` --config ${configOption}`;
 }

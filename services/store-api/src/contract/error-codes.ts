@@ -48,12 +48,12 @@ export const CONTRACT_HEADERS = {
   'Idempotent-Replayed': { description: 'true for a replay, which bills nothing.', schema: { type: 'string', const: 'true' } },
 } as const;
 
-/** What a client can do about an error. */
+/** Whether and how a client can retry after an error. */
 export type Retry = 'never' | 'with_other_input' | 'once_after_seconds' | 'after_retry_after' | 'after_reset_at';
 
 interface ErrorRule {
   readonly status: number;
-  /** Of any error nothing is billed. */
+  /** Errors are never billed. */
   readonly billed: false;
   readonly retry: Retry;
   readonly description: string;
@@ -80,7 +80,7 @@ export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
   concurrency_limited: rule(503, 'after_retry_after', 'Too many requests of the key are in flight.'),
 };
 
-/** Statuses beside these, all with the code `invalid_request`: of requests that are malformed before they reach an operation. */
+/** Further statuses with the code `invalid_request`, for malformed requests that reach no operation. */
 export const SERVER_STATUSES: Readonly<Record<number, string>> = {
   405: 'The path has no such method; `Allow` names those that it has.',
   408: 'The request did not arrive in time.',
@@ -88,7 +88,7 @@ export const SERVER_STATUSES: Readonly<Record<number, string>> = {
   431: 'The headers are too large.',
 };
 
-/** What faults of this process are to a client; every other is `internal`. */
+/** Client codes of faults in this process. Every other fault is `internal`. */
 export const FAULT_CODES: Readonly<Record<string, ErrorCode>> = {
   invalid_query: 'invalid_request',
   invalid_body: 'invalid_request',
@@ -108,10 +108,10 @@ interface OperationOutcome {
   readonly code: ErrorCode | '';
 }
 
-/** Of every operation with a key: 403 although any scope does for some, because the contract is one for all. */
+/** Codes of every operation with a key. Includes 403 even if any scope suffices, because the contract is the same for all. */
 const KEYED: readonly ErrorCode[] = ['unauthorized', 'forbidden_scope', 'rate_limited', 'overloaded', 'concurrency_limited'];
 
-/** Everything that an operation may respond with; the document and the counters follow from it. */
+/** All responses of an operation. The OpenAPI document and the counters are derived from it. */
 export function outcomesOf(operation: Operation): OperationOutcome[] {
   const { errors, scope, status, isConditional } = operation;
   const codes: ErrorCode[] = ['invalid_request', ...errors, ...(scope === 'none' ? [] : KEYED), 'internal'];

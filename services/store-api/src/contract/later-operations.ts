@@ -19,7 +19,7 @@ function later(
   return operation({ operationId, method, path, summary, scope, units, agentNotes: NOTES, ...params, status: 200, errors: [] });
 }
 
-/** Operations of the contract that no build serves yet. Spec: S11.4. */
+/** Operations of the contract that are not implemented yet. Spec: S11.4. */
 export const LATER_OPERATIONS: readonly Operation[] = [
   later('getStoreHistory', 'GET /v1/stores/{domain}/history', 'Lists the changes of a store.', 'read:signals', ['history_query']),
   later('searchSignals', 'GET /v1/signals', 'Searches confirmed changes of all stores.', 'read:signals', ['history_query']),

@@ -24,7 +24,7 @@ const DESCRIPTION =
   'not described are refused and named. Clients must accept fields that they do not know. Responses above 8 KB are compressed with gzip where ' +
   'Accept-Encoding has it.';
 
-/** The OpenAPI 3.1 document of the whole contract, also of what this build does not serve. */
+/** The OpenAPI 3.1 document of the whole contract, including operations that this build does not serve. */
 export function contractDocument(routes: readonly ApiRoute[], apiUrl: string) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const { operation, handle } of routes) {
@@ -36,7 +36,7 @@ export function contractDocument(routes: readonly ApiRoute[], apiUrl: string) {
     version: CONTRACT_VERSION,
     description: DESCRIPTION,
     url: apiUrl,
-    // Additive changes must not break clients.
+    // Additional fields are allowed, so that additive changes do not break clients.
     hasOpenResponses: true,
     paths,
     components: {
@@ -86,7 +86,7 @@ function responsesOf(operation: Operation, isServed: boolean): ZodOpenApiOperati
   return Object.fromEntries(described) as ZodOpenApiOperationObject['responses'];
 }
 
-/** Errors are the same for all operations, but that those with a key have rate headers. */
+/** Errors are the same for all operations, except that those with a key have rate headers. */
 function errorResponses() {
   const codes = (Object.keys(ERROR_RULES) as ErrorCode[]).map((code) => ({
     status: ERROR_RULES[code].status,

@@ -4,13 +4,13 @@ import { startTestStoreApi } from '../testing/start-test-store-api.ts';
 
 const GOLDEN = new URL('../../../../docs/api/store-api.openapi.json', import.meta.url);
 
-test('docs/api has the contract of the store API; npm run golden rewrites it', async () => {
+test('docs/api contains the contract of the store API; npm run golden rewrites it', async () => {
   await using api = await startTestStoreApi();
   const text = `${JSON.stringify((await api.request('/v1/openapi.json')).json, undefined, 2)}\n`;
   expect(text).toBe(goldenText(GOLDEN, text));
 });
 
-test('every operation has its scope, its billing unit and notes for agents, and GET /v1 lists those that are served', async () => {
+test('every operation has its scope, its billing unit and notes for agents, and GET /v1 lists the served ones', async () => {
   await using api = await startTestStoreApi();
   const { paths } = (await api.request('/v1/openapi.json')).json as {
     paths: Record<string, Record<string, Record<string, unknown>>>;

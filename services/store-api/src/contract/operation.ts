@@ -6,7 +6,7 @@ import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** What the contract says of one operation: the document, admission and parsing follow from it. */
+/** The contract of one operation, from which document, admission and parsing are derived. */
 export interface Operation<Query = unknown, Body = unknown> {
   readonly operationId: string;
   readonly method: Method;
@@ -16,26 +16,29 @@ export interface Operation<Query = unknown, Body = unknown> {
   readonly summary: string;
   /** `x-scope`: `none` needs no key, `any` any key. */
   readonly scope: Scope | 'any' | 'none';
-  /** `x-billing-unit`: what it may consume; none is `free`. */
+  /** `x-billing-unit`: the units that it may consume; none is `free`. */
   readonly units: readonly BillingUnit[];
-  /** `x-agent-notes`: guidance for programs that decide what to call. */
+  /** `x-agent-notes`: guidance for agents that choose operations. */
   readonly agentNotes: string;
-  /** Documented; handlers respond with 404 to what they do not find. */
+  /** Only documented. Handlers respond with 404 to missing objects. */
   readonly params?: z.ZodObject;
-  /** Strict: what it does not have is refused and named. The same holds for the body, and for operations without either. */
+  /**
+   * Strict: unknown names are refused with an error that names them. The same applies to the body, and to operations without query or
+   * body.
+   */
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** Whether it takes an Idempotency-Key. */
+  /** Whether it accepts an Idempotency-Key. */
   readonly isIdempotent?: boolean;
   /** Whether it has an ETag and honours If-None-Match. */
   readonly isConditional?: boolean;
   readonly status: 200 | 201 | 202 | 204;
   readonly response?: z.ZodType;
-  /** Beside those of every operation. */
+  /** In addition to those of every operation. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Declares an operation, and types its handler by the shapes of query and body. */
+/** Declares an operation, and types its handler by the schemas of query and body. */
 export function operation<Query = unknown, Body = unknown>(declared: Operation<Query, Body>): Operation<Query, Body> {
   return declared;
 }

@@ -13,7 +13,7 @@ const KINDS = technologyKind.options;
 const PUBLIC = { method: 'GET', scope: 'none', units: [], status: 200, errors: [] } as const;
 const KEYED = { method: 'GET', units: [], status: 200 } as const;
 
-/** Any JSON object: a document that describes itself. */
+/** Any JSON object, because the document describes itself. */
 const openapiDocument = z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' });
 
 /** Spec: S1.7, S3.1. */

@@ -7,7 +7,7 @@ const [old, current] = [1, 2].map((version) => ({ version, secret: new Secret(`p
 const cursorsAt = (nowMs: number, list = 'candidates', peppers = [current, old].filter((one) => one !== undefined)) =>
   signedCursors(peppers, list, () => nowMs);
 
-test('a cursor opens for its list and filter, until 24 hours later, also after its pepper was replaced', () => {
+test('a cursor is valid for its list and filter for 24 hours, also after a pepper rotation', () => {
   const cursor = cursorsAt(0, 'candidates', old === undefined ? [] : [old]).seal('cnd_1', 'pending');
   expect(cursorsAt(DAY_MS - 1).open(cursor, 'pending')).toBe('cnd_1');
   expect(cursorsAt(DAY_MS).open(cursor, 'pending')).toBeUndefined();
@@ -15,7 +15,7 @@ test('a cursor opens for its list and filter, until 24 hours later, also after i
   expect(cursorsAt(0, 'technologies').open(cursor, 'pending')).toBeUndefined();
 });
 
-test('what was changed or made up does not open', () => {
+test('a modified or forged cursor is rejected', () => {
   const cursor = cursorsAt(0).seal('cnd_1', '');
   const forged = Buffer.from(JSON.stringify([DAY_MS, 'cnd_0'])).toString('base64url');
   const others = [

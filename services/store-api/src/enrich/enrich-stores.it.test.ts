@@ -60,7 +60,7 @@ const errorOf = ({ json }: { json: Readonly<Record<string, unknown>> }) => json[
 const jobOf = async (domain: string) =>
   (await api.database.owner.query<{ id: string }>('SELECT id FROM scan_jobs WHERE domain = $1', [domain])).map(({ id }) => id);
 
-test('each input is answered on its own, in the order of the inputs; what collapses to one store is billed once', async () => {
+test('each input has its own result, in input order; inputs of the same store are billed once', async () => {
   const inputs = [
     'fresh.com',
     'nobody.com',
@@ -102,7 +102,7 @@ test('each input is answered on its own, in the order of the inputs; what collap
   expect(request_id).toMatch(/^req_/);
 });
 
-test('headers say what is left, and X-Request-Id is the request_id of the body', async () => {
+test('headers have the remaining units, and X-Request-Id equals the request_id of the body', async () => {
   const response = await enrich(['fresh.com', 'other.com']);
   expect(response.headers.get('x-usage-remaining')).toBe('2498');
   expect(response.headers.get('x-request-id')).toBe(response.json['request_id']);
@@ -115,7 +115,7 @@ test('a batch without a match is free', async () => {
 });
 
 describe('refresh', () => {
-  test('queues a scan of what is stale or not in the corpus, once, and bills each when it is queued', async () => {
+  test('queues one scan of each stale or unknown domain, and bills it when queued', async () => {
     const { results, billed } = await enriched(
       ['fresh.com', 'stale.com', 'new-1.com', 'www.new-1.com', 'blog.com', 'denied.com', 'known.com', '10.0.0.1'],
       { refresh: true },
@@ -147,14 +147,14 @@ describe('refresh', () => {
     ]);
   });
 
-  test('returns the job of a domain that is being scanned, for nothing', async () => {
+  test('returns the job of a domain that is being scanned, for free', async () => {
     await enriched(['new-2.com'], { refresh: true });
     const other = await api.addKey({ plan: 'pro', scopes: FULL });
     const { results, billed } = await enriched(['new-2.com'], { refresh: true, token: other.token });
     expect(results).toMatchObject([{ scan_requested: true, scan_job_id: (await jobOf('new-2.com'))[0] }]);
     expect(billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
     expect(await ledgerOf(other)).toEqual([]);
-    // Without refresh nothing is said of a scan.
+    // Without refresh the result has no scan.
     expect((await enriched(['new-2.com'])).results).toMatchObject([{ scan_requested: false, scan_job_id: null }]);
   });
 
@@ -166,7 +166,7 @@ describe('refresh', () => {
     expect(await jobOf('new-3.com')).toEqual([]);
   });
 
-  test('is refused whole, scans and lookups, by a plan without live refreshes; what needs none is not', async () => {
+  test('is refused completely, scans and lookups, by a plan without live refreshes, unless it needs none', async () => {
     const free = await api.addKey({ plan: 'free', scopes: FULL });
     const response = await enrich(['fresh.com', 'new-4.com'], { refresh: true, token: free.token });
     expect([response.status, errorOf(response)]).toEqual([
@@ -186,7 +186,7 @@ describe('refresh', () => {
 });
 
 describe('a scan that was blocked or failed', () => {
-  /** Ends the open job of a domain as a scanner does. */
+  /** Ends the open job of a domain like a scanner. */
   const end = async (domain: string, status: 'blocked' | 'failed', ago = '0 s') => {
     const [job = ''] = await jobOf(domain);
     await api.database.owner.transaction((transaction) =>
@@ -208,12 +208,12 @@ describe('a scan that was blocked or failed', () => {
       expect(billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
       expect(await ledgerOf()).toEqual([`lookup_live ${domain}`]);
       expect(await jobOf(domain)).toEqual([job]);
-      // Without refresh nothing is said of a scan, but of the attempt.
+      // Without refresh the result has no scan, but the failed attempt.
       expect((await enriched([domain])).results).toMatchObject([{ last_attempt, scan_requested: false, scan_job_id: null }]);
     },
   );
 
-  test('is queued again, and billed, after the hour', async () => {
+  test('is queued again and billed after an hour', async () => {
     await enriched(['later.com'], { refresh: true });
     const job = await end('later.com', 'failed', '61 min');
     const { results, billed } = await enriched(['later.com'], { refresh: true });
@@ -221,7 +221,7 @@ describe('a scan that was blocked or failed', () => {
     expect([results[0]?.scan_job_id === job, billed.lookup_live]).toEqual([false, 1]);
   });
 
-  test('does not hide a scan that was queued since', async () => {
+  test('does not hide a scan that was queued later', async () => {
     await enriched(['again.com'], { refresh: true });
     await end('again.com', 'failed');
     await api.database.owner.transaction((transaction) =>
@@ -240,7 +240,7 @@ describe('a scan that was blocked or failed', () => {
   });
 });
 
-test('a batch that the allowance has no room for is refused whole, with the time of the reset; one that fits is not', async () => {
+test('a batch beyond the allowance is refused completely, with the time of the reset; one that fits is not', async () => {
   const free = await api.addKey({ plan: 'free' });
   const shops = (from: number, count: number) => Array.from({ length: count }, (_, n) => `shop-${from + n}.com`);
   await enriched(shops(0, 20), { token: free.token });
@@ -260,7 +260,7 @@ test.each([
   ['an item that is too long', ['fresh.com', 'other.com', `${'a'.repeat(250)}.com`], 'domains[2]'],
   ['an item that is no text', ['fresh.com', 7], 'domains[1]'],
   ['no array', 'fresh.com', 'domains'],
-])('%s is invalid_request, which names the field', async (_, domains, field) => {
+])('%s is invalid_request and names the field', async (_, domains, field) => {
   const response = await enrich(domains);
   const { message } = errorOf(response) as { message: string };
   expect([response.status, message.startsWith(`${field} `)]).toEqual([400, true]);
@@ -276,7 +276,7 @@ test('a batch has at most as many domains as the plan allows', async () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('replays the response to the byte, with its id, and bills nothing', async () => {
+  test('replays the identical response with its id, and bills nothing', async () => {
     const options = { idempotencyKey: 'run-1-batch-1', refresh: true };
     const first = await enrich(['fresh.com', 'new-5.com'], options);
     const replay = await enrich(['fresh.com', 'new-5.com'], options);
@@ -286,7 +286,7 @@ describe('an Idempotency-Key', () => {
     expect(await ledgerOf()).toEqual(['lookup_cached fresh.com', 'lookup_live new-5.com']);
   });
 
-  test('means the same body with its defaults, and nothing else', async () => {
+  test('accepts only the same body, after defaults', async () => {
     await enriched(['fresh.com'], { idempotencyKey: 'run-1-batch-2' });
     expect(
       (await enrich(['fresh.com'], { idempotencyKey: 'run-1-batch-2', refresh: false })).headers.get('idempotent-replayed'),
@@ -296,7 +296,7 @@ describe('an Idempotency-Key', () => {
     expect((await enrich(['fresh.com'], { idempotencyKey: 'short' })).status).toBe(400);
   });
 
-  test('does not show a domain that was put on the denylist since: the request is answered anew, unbilled, and queues nothing', async () => {
+  test('does not show a domain put on the denylist since: the request is processed again, unbilled, and queues nothing', async () => {
     const domains = ['shop-38.com', 'moved-in.com', 'shop-39.com', 'new-6.com'];
     await api.database.owner.execute(
       `INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce, last_completed_scan_at, moved_to, profile, profile_hash)
@@ -333,8 +333,8 @@ describe('an Idempotency-Key', () => {
     ]);
   });
 
-  test('at once from many clients is one request', async () => {
-    // A plan with more requests in flight than there are clients.
+  test('from many clients at once counts as one request', async () => {
+    // A plan that allows more requests in flight than there are clients.
     key = await api.addKey({ plan: 'growth' });
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => enrich(['fresh.com', 'other.com'], { idempotencyKey: 'run-1-batch-3' })),

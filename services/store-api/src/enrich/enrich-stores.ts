@@ -28,16 +28,17 @@ const NO_SCANS: ReadonlyMap<string, QueuedScan> = new Map();
 
 export interface EnrichContext {
   readonly pool: PostgresPool;
-  /** Reads the profiles of batches without `refresh`: 800 KB each. With few at a time each ends sooner, and less of them is in memory at once. */
+  /** Reads the profiles of batches without `refresh`: 800 KB each. With few at a time each ends sooner and they use less memory. */
   readonly batchPool: PostgresPool;
-  /** The batches that a workspace may read at a time. */
+  /** Concurrent batch reads of a workspace. */
   readonly batchTurns: ConcurrencyLimiter;
   readonly random: (bytes: number) => Uint8Array;
 }
 
 type EnrichExchange = ApiRequest<unknown, EnrichRequest>;
 
-/** POST /v1/stores/enrich: what is known of each input, billed for what is returned and queued, or refused whole. Without `refresh` and
+/** POST /v1/stores/enrich: returns the stored facts of each input, bills returned stores and queued scans, or refuses the whole request.
+ *  Without `refresh` and
  *  Idempotency-Key it takes two statements and no transaction. Spec: S2.30 to S2.32, S3.14 to S3.18, S6.12, S6.16, S6.17. */
 export async function enrichStores(
   { pool, batchPool, batchTurns, random }: EnrichContext,

@@ -29,14 +29,14 @@ const render = (inputs: readonly string[]) =>
     billed: { lookup_cached: 2, lookup_live: 1 },
   }).toString();
 
-test('the response is an EnrichResponse with one result for each input, in their order, whatever the inputs are', () => {
+test('the response is an EnrichResponse with one result for each input, in their order, for any inputs', () => {
   const domain = fc.constantFrom(...FINDINGS.keys(), 'unknown.com', 'https://www.FRESH.com/path', 'localhost', '10.0.0.1');
   const text = fc.string({ unit: 'binary', minLength: 3, maxLength: 253 });
   fc.assert(
     fc.property(fc.array(fc.oneof(domain, text), { minLength: 1, maxLength: 100 }), (inputs) => {
       const json: unknown = JSON.parse(render(inputs));
       const response = enrichResponse.parse(json);
-      // Parsing makes the order of the shape, and drops fields that it does not have.
+      // Parsing applies the field order of the schema and drops unknown fields.
       expect(JSON.stringify(response)).toBe(JSON.stringify(json));
       expect(response.results.map(({ input }) => input)).toEqual(inputs);
     }),
@@ -82,7 +82,7 @@ test.each([
   });
 });
 
-test('inputs of the same domain are one domain; stale and unknown ones can be scanned, and each store and new scan costs a unit', () => {
+test('inputs of the same domain count once; stale and unknown ones can be scanned, and each store and new scan costs a unit', () => {
   const domains = domainsOf(
     enrichInputs([
       'fresh.com',

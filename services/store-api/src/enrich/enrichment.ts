@@ -7,7 +7,7 @@ import type { z } from 'zod';
 
 export type NoMatchReason = z.infer<typeof noMatchReason>;
 
-/** What is known of a domain. `profile`: the Store as it is stored, which is JSON. */
+/** The stored facts of a domain. `profile`: the stored JSON of the Store. */
 export type Finding = (
   | { readonly match: 'matched' | 'stale'; readonly profile: string }
   | { readonly match: 'no_match'; readonly reason: NoMatchReason }
@@ -16,7 +16,7 @@ export type Finding = (
 const NOT_IN_CORPUS: Finding = { match: 'no_match', reason: 'not_in_corpus', lastAttempt: null };
 const INVALID_DOMAIN: Finding = { match: 'no_match', reason: 'invalid_domain', lastAttempt: null };
 
-/** An input and the domain that it means; undefined when it means none. */
+/** An input and its domain; undefined when it is not a domain. */
 interface EnrichInput {
   readonly input: string;
   readonly domain: string | undefined;
@@ -35,7 +35,7 @@ export function findingOf(domain: string | undefined, findings: ReadonlyMap<stri
   return domain === undefined ? INVALID_DOMAIN : (findings.get(domain) ?? NOT_IN_CORPUS);
 }
 
-/** Of which `refresh` queues scans: what is stale or not in the corpus. Spec: S3.17. */
+/** Domains whose scans `refresh` queues: stale ones and those not in the corpus. Spec: S3.17. */
 export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<string, Finding>): string[] {
   return domains.filter((domain) => {
     const finding = findingOf(domain, findings);
@@ -43,7 +43,7 @@ export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<
   });
 }
 
-/** What a batch costs: a unit for each store that it returns, however many inputs mean it, and one for each scan that it has queued.
+/** The cost of a batch: one unit for each returned store, however many inputs refer to it, and one for each queued scan.
  *  Spec: S3.16, S6.10. */
 export function entriesOf(findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
@@ -60,10 +60,12 @@ export interface Enrichment {
   readonly billed: { readonly lookup_cached: number; readonly lookup_live: number };
 }
 
-/** EnrichResponse as JSON in UTF-8. Profiles are put in as they are stored: parsing 100 of them would take longer than everything else, and so
- *  would one text of them all (800 KB), which has to be flattened, measured and encoded. */
+/**
+ * EnrichResponse as JSON in UTF-8. Stored profiles are inserted without parsing: parsing 100 of them would take longer than everything
+ * else. So would one string of all (800 KB), which has to be flattened, measured and encoded.
+ */
 export function renderEnrichment({ request_id, inputs, findings, scans, billed }: Enrichment): Buffer {
-  // What stands between two profiles is one part: a part costs as much as a hundred of its bytes.
+  // The text between two profiles is one part, because a part costs as much as a hundred bytes.
   const parts: string[] = [];
   let text = `{"request_id":${JSON.stringify(request_id)},"results":[`;
   for (const [at, { input, domain }] of inputs.entries()) {

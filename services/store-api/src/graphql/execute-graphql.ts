@@ -17,7 +17,7 @@ import { MAX_TOKENS, queryLimitError } from './query-limits.ts';
 
 const MAX_ERRORS = 20;
 
-/** A request as it was parsed from JSON. */
+/** A request parsed from JSON. */
 interface GraphqlParams {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
@@ -28,9 +28,9 @@ interface GraphqlOutcome {
   /** The response as JSON. */
   readonly body: string;
   readonly operation: OperationName;
-  /** Of the first error; '' without one. */
+  /** Code of the first error; '' without one. */
   readonly code: string;
-  /** Failures of ours, which the client did not see. */
+  /** Internal failures that are hidden from the client. */
   readonly failures: readonly unknown[];
 }
 
@@ -46,8 +46,10 @@ interface Seen {
   readonly failures: unknown[];
 }
 
-/** Runs one request: limits, then validation, then resolvers; errors are part of the response. `signal`: ends it before its fields are all
- *  resolved. */
+/**
+ * Runs one request: limits, then validation, then resolvers; errors are part of the response. `signal` ends it before all fields are
+ * resolved.
+ */
 export async function executeGraphql(
   { schema, ports, introspection }: GraphqlOptions,
   params: GraphqlParams,

@@ -7,14 +7,14 @@ import { codeOf, isFault } from '@vitrine/faults/fault';
 import { isOverload } from '@vitrine/postgres/postgres-error';
 import { GraphQLError } from 'graphql';
 
-/** Makes and reads the cursors of one list, which clients get and send back. */
+/** Creates and reads the cursors of one list. */
 export interface Cursors {
   seal(position: string, filter: string): string;
-  /** Undefined for one that was changed, has expired, or is of another list or filter. */
+  /** Undefined for one that was modified, has expired, or belongs to another list or filter. */
   open(cursor: string, filter: string): string | undefined;
 }
 
-/** What resolvers work with. */
+/** Dependencies of resolvers. */
 export interface GraphqlPorts {
   readonly pool: PostgresPool;
   readonly urls: PublicUrls;
@@ -23,7 +23,7 @@ export interface GraphqlPorts {
   readonly random: (bytes: number) => Buffer;
 }
 
-/** The same for one request, whose reads are batched. */
+/** Dependencies for one request, with batched reads. */
 export interface GraphqlContext extends GraphqlPorts {
   readonly load: {
     readonly store: Loader<StoreNode>;

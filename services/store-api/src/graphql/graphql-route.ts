@@ -30,7 +30,7 @@ const graphqlParams = z.strictObject({
   query: z.string(),
   variables: z.record(z.string(), z.unknown()).nullish(),
   operationName: z.string().nullish(),
-  /** Of the client; nothing here reads it (GraphQL over HTTP, Request Parameters). */
+  /** Allowed but ignored (GraphQL over HTTP, Request Parameters). */
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -43,8 +43,10 @@ interface GraphqlRouteOptions {
   readonly logger: Logger;
 }
 
-/** `POST /graphql`, for first-party surfaces. What is no request of GraphQL gets the error envelope; errors of one are in its response, whose status
- *  is 200. Spec: S3.6, S10.1. */
+/**
+ * `POST /graphql`, for first-party surfaces. A request that is not valid GraphQL over HTTP gets the error envelope. Errors of a GraphQL
+ * request are in its response with status 200. Spec: S3.6, S10.1.
+ */
 export function graphqlRoute({ serviceToken, introspection, ports, refusals, logger }: GraphqlRouteOptions): PlainRoute {
   const isServiceToken = serviceTokenCheck(serviceToken);
   const options: GraphqlOptions = { schema: createSchema(), ports, introspection };
@@ -118,7 +120,7 @@ export function serviceTokenCheck(token: Secret | undefined): (authorization: re
   };
 }
 
-/** Of one length, whatever was sent. */
+/** Hashes have a fixed length for any input. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

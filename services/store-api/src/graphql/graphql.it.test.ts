@@ -92,7 +92,7 @@ describe('reading', () => {
     });
   });
 
-  test('what is unknown is null, not an error: domains, slugs, analyses, and domains of the denylist', async () => {
+  test('unknown domains, slugs and analyses and denied domains are null, not errors', async () => {
     await api.database.owner.execute(`INSERT INTO domain_denylist (domain, reason) VALUES ('denied.com', 'x')`);
     await api.database.owner.execute(
       `INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce) VALUES
@@ -113,7 +113,7 @@ describe('reading', () => {
     });
   });
 
-  test('a domain that a storefront has left leads to the storefront', async () => {
+  test('a former domain returns the moved storefront', async () => {
     await api.database.owner.execute(
       `INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce, moved_to)
        SELECT 'sf_left', 'left.com', 'left.com', 'candidate', now(), FALSE, storefront_id FROM stores WHERE domain = 'example.com'`,
@@ -121,7 +121,7 @@ describe('reading', () => {
     expect(await dataOf('{ store(domain: "left.com") { domain rank } }')).toEqual({ store: { domain: 'example.com', rank: 7 } });
   });
 
-  test('fields of many stores are read with a statement for each kind, not for each store', async () => {
+  test('fields of many stores are read with one statement per kind, not per store', async () => {
     const fields = '{ domain technologies { technology { slug vendor } } platform { technology { slug } } }';
     const query = `{ ${Array.from({ length: 20 }, (_, i) => `s${i}: store(domain: "${i % 2 === 0 ? 'example.com' : 'known.com'}") ${fields}`).join(' ')} }`;
     const sent: string[] = [];
@@ -163,7 +163,7 @@ describe('evidence', () => {
     ],
   };
 
-  test('a retry replays the original receipt; other input with its key is a conflict', async () => {
+  test('a retry replays the original receipt; other input with the same key is a conflict', async () => {
     const first = await dataOf(INGEST, { input: CAPTURE, key: 'evidence-0001' });
     expect(first).toEqual({
       ingestEvidence: {
@@ -218,12 +218,12 @@ describe('evidence', () => {
     ],
     ['a URL with U+0000', { sourceUrl: 'https://a.com/\0' }, 'evidence-bad9', /^input\.sourceUrl must be well-formed/],
     ['a source that is no page', { sourceUrl: 'file:///etc/passwd' }, 'evidence-bad5', /^input\.sourceUrl must be an http/],
-  ])('%s is refused by the name of its field', async (_name, change, key, message) => {
+  ])('%s is refused with the name of its field', async (_name, change, key, message) => {
     const [code, text] = await errorOf(INGEST, { input: { ...CAPTURE, ...change }, key });
     expect([code, text]).toEqual(['invalid_request', expect.stringMatching(message)]);
   });
 
-  test('candidates come in pages by cursor; a cursor of other filters, or a made-up one, is refused', async () => {
+  test('candidates are paged by cursor; a cursor of other filters or a forged one is refused', async () => {
     const claims = Array.from({ length: 7 }, (_, i) => ({ claim: `claim ${i}`, technologySlug: 'yotpo' }));
     await dataOf(INGEST, { input: { ...CAPTURE, claims }, key: 'evidence-pages' });
     const PAGE = `query ($after: String, $slug: String) { candidates(status: pending, technologySlug: $slug, first: 3, after: $after) {
@@ -261,7 +261,7 @@ describe('evidence', () => {
     expect(await errorOf('{ candidates(first: 201) { nodes { id } } }')).toEqual(['invalid_request', 'first must be 1 to 200']);
   });
 
-  test('a candidate is resolved to a domain, or rejected by an explicit null; its decision stands', async () => {
+  test('a candidate is resolved to a domain, or rejected by an explicit null, and the decision is final', async () => {
     const { ingestEvidence } = await dataOf(INGEST, { input: CAPTURE, key: 'evidence-resolve' });
     const [id, other] = (ingestEvidence as { candidateIds: string[] }).candidateIds;
     const RESOLVE = 'mutation ($id: ID!, $domain: String) { resolveCandidate(id: $id, domain: $domain) { id domain status } }';
@@ -281,7 +281,7 @@ describe('evidence', () => {
       ]);
   });
 
-  test('scans are queued in the order of the input; what cannot be scanned says why', async () => {
+  test('scans are queued in input order; domains that cannot be scanned have a reason', async () => {
     const query = 'mutation ($domains: [String!]!) { queueScans(domains: $domains) { domain scanJobId isNew reason } }';
     const domains = ['https://queued.com/x', 'localhost', 'denied.com', 'queued.com'];
     const job = expect.stringMatching(/^job_/);
@@ -299,11 +299,11 @@ describe('evidence', () => {
   });
 });
 
-describe('who may send what', () => {
+describe('authorization', () => {
   const QUERY = { query: '{ technology(slug: "shopify") { slug } }' };
   const envelope = (code: string) => ({ error: { code, message: expect.any(String), request_id: expect.any(String) } });
 
-  test('the service token, and neither nobody nor a workspace API key', async () => {
+  test('only the service token is accepted, not a missing token or a workspace API key', async () => {
     const key = await api.addKey({ scopes: ['read:stores', 'admin:workspace'] });
     for (const token of [undefined, key.token, `${TOKEN}x`]) {
       const response = await post(QUERY, { token });
@@ -314,7 +314,7 @@ describe('who may send what', () => {
     expect((await closed.request('/graphql', { method: 'POST', token: TOKEN, body: QUERY })).status).toBe(401);
   });
 
-  test('calls without the service token are delayed when they are many, and each is counted', async () => {
+  test('many calls without the service token are delayed, and each is counted', async () => {
     const counts = async () => {
       const samples = parseScrape((await api.request('/metrics')).text, 'classic').flatMap((family) => family.samples);
       const sampleOf = (name: string, reason?: string) =>
@@ -390,7 +390,7 @@ describe('who may send what', () => {
     expect(response.json).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
   });
 
-  test('a failure of ours is an error without its words, and a line in the log with them', async () => {
+  test('an internal failure is an error without details, which are logged', async () => {
     await using broken = await startTestStoreApi({ STORE_API_GRAPHQL_SERVICE_TOKEN: TOKEN });
     await broken.database.owner.execute('ALTER TABLE technologies RENAME TO gone');
     const response = await broken.request('/graphql', { method: 'POST', token: TOKEN, body: QUERY });
@@ -412,7 +412,7 @@ describe('who may send what', () => {
     expect(line).toContain(response.headers.get('x-request-id') ?? 'an id');
   });
 
-  test('requests are counted by root field, whatever name a client gives its operation', async () => {
+  test('requests are counted by root field, regardless of operation names', async () => {
     await using counted = await startTestStoreApi(
       {
         STORE_API_GRAPHQL_SERVICE_TOKEN: TOKEN,

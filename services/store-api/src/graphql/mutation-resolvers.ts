@@ -24,7 +24,7 @@ interface EvidenceArguments {
   };
 }
 
-/** The names of the schema by those of the specification's fields. */
+/** Schema names by field names of the specification. */
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   source_url: 'sourceUrl',
   captured_at: 'capturedAt',
@@ -62,7 +62,7 @@ const ingest: Resolver<unknown, EvidenceArguments> = async (_, { idempotencyKey,
 
 const resolve: Resolver<unknown, { readonly id: string; readonly domain?: string | null }> = async (_, args, context) => {
   const { pool, nowMs, random } = context;
-  // A variable that was forgotten must not reject a claim.
+  // A missing variable must not reject a claim.
   if (args.domain === undefined) throw graphqlError('invalid_request', 'domain must be given; null rejects the claim');
   const domain = args.domain === null ? null : requiredDomain(args.domain);
   if (!isStorableText(args.id)) throw unknownCandidate();

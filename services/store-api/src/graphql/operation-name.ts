@@ -1,6 +1,6 @@
 import { Kind, type DocumentNode, type OperationDefinitionNode } from 'graphql';
 
-/** Root fields of the schema, and what else a request can be; nothing that a client chose is among them. */
+/** Root fields of the schema, and other kinds of requests. No value is chosen by a client. */
 export const ROOT_FIELDS = [
   'store',
   'technology',
@@ -12,11 +12,11 @@ export const ROOT_FIELDS = [
   'analyzeStore',
 ] as const;
 
-/** `invalid`: it was not executed; `introspection`: it asks for the schema only; `several`: it has root fields of more than one name. */
+/** `invalid`: not executed; `introspection`: requests only the schema; `several`: has root fields of more than one name. */
 export const OPERATION_NAMES = [...ROOT_FIELDS, 'invalid', 'introspection', 'several'] as const;
 export type OperationName = (typeof OPERATION_NAMES)[number];
 
-/** What a request is counted as: the name of its root field. Names that clients give their operations would be series without end. */
+/** The metric label of a request: the name of its root field. Operation names chosen by clients would create unlimited series. */
 export function operationNameOf(document: DocumentNode, operation: OperationDefinitionNode): OperationName {
   const names = new Set<string>();
   const fragments = new Set<string>();
@@ -26,7 +26,7 @@ export function operationNameOf(document: DocumentNode, operation: OperationDefi
       else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet.selections);
       else {
         const { value } = selection.name;
-        // Fragments that use each other twice would be visited more often than anybody can wait for.
+        // Without the visited set, fragments that use each other twice would take exponential time.
         if (fragments.has(value)) continue;
         fragments.add(value);
         const fragment = document.definitions.find((one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === value);

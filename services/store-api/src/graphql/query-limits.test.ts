@@ -18,7 +18,7 @@ const errorOf = (query: string, variables: Record<string, unknown> = {}) =>
   queryLimitError({ document: parse(query), variables });
 const nested = (levels: number) => `{ ${'a { '.repeat(levels - 1)}b${' }'.repeat(levels - 1)} }`;
 const aliases = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `a${i}: b`).join(' ')} }`;
-/** Each fragment uses the one before twice: 2 to the power of n fields. */
+/** Each fragment uses the previous one twice: 2^n fields. */
 const bomb = (n: number, field = 'a') =>
   Array.from({ length: n }, (_, i) => `fragment f${i + 1} on Query { ...f${i} ...f${i} }`).join(' ') +
   ` fragment f0 on Query { ${field} } query { ...f${n} }`;
@@ -69,7 +69,7 @@ describe('limits of a query', () => {
   });
 });
 
-test('an operation is named by its root fields, each fragment looked at once', () => {
+test('an operation is named by its root fields, and each fragment is visited once', () => {
   const nameOf = (query: string) => {
     const document = parse(query);
     const operation = getOperationAST(document);
@@ -80,7 +80,7 @@ test('an operation is named by its root fields, each fragment looked at once', (
   expect(nameOf('{ ...f } fragment f on Query { __typename }')).toBe('introspection');
 });
 
-test('only the service token, alone in its header, is let in; without one nobody is', () => {
+test('only the service token, alone in its header, is accepted; without a configured token every request is rejected', () => {
   const isAllowed = serviceTokenCheck(new Secret('a-service-token-of-32-characters'));
   const allowed = ['Bearer a-service-token-of-32-characters', 'bearer   a-service-token-of-32-characters'];
   expect(allowed.map((header) => isAllowed([header]))).toEqual([true, true]);

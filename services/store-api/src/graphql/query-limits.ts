@@ -13,7 +13,7 @@ export const MAX_DEPTH = 10;
 export const MAX_ALIASES = 50;
 const MAX_COST = 2_000;
 
-/** How many items a list is taken for; of `candidates` it is `first`. */
+/** Assumed number of items of a list. For `candidates` it is `first`. */
 const LIST_ITEMS: Readonly<Record<string, number>> = { technologies: 20, queueScans: 20 };
 const MAX_PAGE = 200;
 const DEFAULT_PAGE = 50;
@@ -31,8 +31,11 @@ interface QueryToCheck {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Why a request is more than it may be; undefined when it is not. Runs before validation, whose time grows with the square of a request's fields,
- *  and takes a fragment's weight once for each time that it is used. What is below a field of introspection weighs nothing: it is validated elsewhere. */
+/**
+ * Why a request exceeds the limits; undefined when it does not. Runs before validation, whose time grows with the square of a request's
+ * fields. A fragment's weight counts for each use. Fields below introspection fields have no weight, because they are validated
+ * elsewhere.
+ */
 export function queryLimitError({ document, variables }: QueryToCheck): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)

@@ -5,7 +5,7 @@ import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
 import { type GraphqlContext, graphqlError } from './graphql-context.ts';
 import type { StoreNode } from './store-reads.ts';
 
-/** Arguments have the types that the schema gives them. */
+/** Arguments have the types of the schema. */
 export type Resolver<Source = unknown, Args = object> = (source: Source, args: Args, context: GraphqlContext) => unknown;
 
 const MAX_PAGE = 200;

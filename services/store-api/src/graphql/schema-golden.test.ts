@@ -5,10 +5,10 @@ import { CANDIDATE_FILTERS } from '@vitrine/stores/evidence/candidates';
 import { createSchema } from './graphql-route.ts';
 import { ROOT_FIELDS } from './operation-name.ts';
 
-/** What clients of `/graphql` are generated from. */
+/** The schema from which clients of `/graphql` are generated. */
 const GOLDEN = new URL('../../../../docs/api/store-api.graphql', import.meta.url);
 
-test('the schema is the golden one; npm run golden rewrites it', () => {
+test('the schema equals the golden file; npm run golden rewrites it', () => {
   const text = `${printSchema(createSchema())}\n`;
   expect(text).toBe(goldenText(GOLDEN, text));
 });
@@ -19,7 +19,7 @@ test('every root field is counted by its name', () => {
   expect(types.flatMap((type) => Object.keys(type?.getFields() ?? {}))).toEqual([...ROOT_FIELDS]);
 });
 
-test('every argument of candidates is a filter that is read, or chooses a page', () => {
+test('every argument of candidates is an applied filter or selects a page', () => {
   const fields = createSchema().getQueryType()?.getFields() ?? {};
   const names = fields['candidates']?.args.map(({ name }) => name) ?? [];
   const filters = names.filter((name) => name !== 'first' && name !== 'after');

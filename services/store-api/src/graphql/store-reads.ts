@@ -1,7 +1,7 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/render-profile';
 
-/** Types of the schema, as rows are mapped to them. Times are milliseconds since the epoch. */
+/** Types of the schema, to which rows are mapped. Times are milliseconds since the epoch. */
 export interface TechnologyNode {
   readonly slug: string;
   readonly name: string;
@@ -35,7 +35,7 @@ interface StoreRow extends StoreNode {
 }
 
 const TECHNOLOGY = 't.slug, t.name, t.kind, t.category, t.vendor, t.website';
-/** The domain that a storefront has left leads to the storefront. */
+/** A former domain resolves to the moved storefront. */
 const SELECT_STORES = `SELECT a.domain AS requested, s.domain, s.storefront_host AS "storefrontHost", s.storefront_id AS "storefrontId", s.name,
     s.rank, s.state, s.first_observed_at AS "firstObservedAt", s.last_completed_scan_at AS "lastObservedAt", s.product_count AS "productCount",
     s.available_count AS "availableCount", s.currency, s.price_p25 AS p25, s.price_median AS median, s.price_p75 AS p75,

@@ -13,7 +13,7 @@ import type { PlainRoute, RouteMethod } from './plain-route.ts';
 
 const noDatabase = () => Promise.reject(new Error('there is no database'));
 
-/** Responds with the path of the route and what it was given. */
+/** Responds with the path of the route and its parameters. */
 const echo = (path: string, ...methods: RouteMethod[]): PlainRoute => ({
   methods,
   path,
@@ -68,7 +68,7 @@ test.each<[string, string, unknown[]]>([
   ['GET', 'http://other.example/a/1?q', ['/a/{x}', { x: '1' }, 'q']],
   ['GET', 'http://[/a/1', ['/a/{x}', { x: '1' }, '']],
   ['POST', '/a/exact', ['/a/exact', {}, '']],
-])('%s %s is routed by the path as it was sent, and only then decoded', async (method, path, expected) => {
+])('%s %s is routed by its raw path and decoded afterwards', async (method, path, expected) => {
   const { status, body } = await send(method, path);
   expect([status, JSON.parse(body)]).toEqual([200, expected]);
 });
@@ -84,7 +84,7 @@ test.each([
   ['GET', '/A/1', 404, undefined],
   ['GET', '/a/', 404, undefined],
   ['GET', 'ftp://other.example/a/1', 404, undefined],
-])('%s %s is %d, and nothing of express is in the response', async (method, path, status, allow) => {
+])('%s %s is %d without traces of express in the response', async (method, path, status, allow) => {
   const { headers, failures, ...response } = await send(method, path);
   expect([response.status, headers.allow, failures]).toEqual([status, allow, []]);
   const names = ['content-type', 'content-length', 'x-request-id', 'allow', 'date', 'connection'];
@@ -92,7 +92,7 @@ test.each([
   expect(headers['content-type']).toBe('application/json');
 });
 
-test('a bug behind a handler is reported, and neither express nor Node ends the process', async () => {
+test('a bug after a handler is reported, and neither express nor Node ends the process', async () => {
   const bug = new Error('no metrics');
   const { failures } = await send('GET', '/a/1', () => {
     throw bug;

@@ -15,7 +15,10 @@ type Params = Record<string, string>;
 
 const VERBS = { GET: 'get', HEAD: 'head', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
-/** The express application of the store API: one table of routes, keys before everything below `/v1`, and the envelope for every error. */
+/**
+ * The express application of the store API: one table of routes, key checks before everything below `/v1`, and the envelope for every
+ * error.
+ */
 export function createApiApp(options: ApiAppOptions): ApiApp {
   const app = createExpressApp(false);
   for (const [path, handlers] of handlersByPath(options)) {
@@ -24,7 +27,7 @@ export function createApiApp(options: ApiAppOptions): ApiApp {
     for (const [method, handler] of handlers) route[VERBS[method]](handler);
     // Express would serve HEAD as GET.
     if (!handlers.has('HEAD')) route.head(rejectMethod);
-    // Also of OPTIONS, to which express would respond.
+    // Includes OPTIONS, to which express would respond itself.
     route.all(rejectMethod);
   }
   app.use(exchangeHandler(options, undefined, undefined));
@@ -38,7 +41,7 @@ export function createApiApp(options: ApiAppOptions): ApiApp {
   };
 }
 
-/** Exact paths come before those with parameters: express takes the first that matches. */
+/** Exact paths come before those with parameters: express uses the first match. */
 function handlersByPath(options: ApiAppOptions): [string, Map<RouteMethod, Handler>][] {
   const paths = new Map<string, Map<RouteMethod, Handler>>();
   const add = (method: RouteMethod, path: string, handler: Handler) => {
@@ -49,7 +52,7 @@ function handlersByPath(options: ApiAppOptions): [string, Map<RouteMethod, Handl
     const { method, path, units } = api.operation;
     const handler = exchangeHandler(options, api, undefined);
     add(method, path, handler);
-    // HEAD of what is billed would cost what it does not return.
+    // A billed HEAD would charge for a body that it does not return.
     if (method === 'GET' && units.length === 0) add('HEAD', path, handler);
   }
   for (const plain of options.plainRoutes)
@@ -57,7 +60,7 @@ function handlersByPath(options: ApiAppOptions): [string, Map<RouteMethod, Handl
   return [...paths].toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
 }
 
-/** `route`: undefined for what is rejected. `allow`: the methods of a path that has others; undefined where there is no such path. */
+/** `route`: undefined for rejected requests. `allow`: the allowed methods of a path without this one; undefined for an unknown path. */
 function exchangeHandler(options: ApiAppOptions, route: ApiRoute | undefined, allow: string | undefined): Handler {
   return (request, response) => {
     const { path } = response.locals;
@@ -74,7 +77,7 @@ function plainHandler({ events }: ApiAppOptions, route: PlainRoute): Handler {
   };
 }
 
-/** Handlers respond to their own errors: what comes here is a bug. Express recognises it by its four parameters. */
+/** Handlers respond to their own errors, so any error here is a bug. Express recognises an error handler by its four parameters. */
 function bugHandler({ events }: ApiAppOptions): ErrorRequestHandler<Params, unknown, unknown, unknown, Arrival> {
   return (error: unknown, request, response, _next) => {
     events.responseFailed(error);

@@ -9,7 +9,7 @@ import { isOverload } from '@vitrine/postgres/postgres-error';
 import { rejection, type ApiRejection } from '../contract/operation.ts';
 import { REQUEST_TIMEOUT_MS, tooLate } from './request-deadline.ts';
 
-/** The envelope for what is rejected before it is a request of this API: messages that cannot be parsed among them. */
+/** The error envelope for requests that are rejected before routing, including messages that cannot be parsed. */
 export const ENVELOPE_REJECTIONS: RejectionFormat = {
   correlationHeader: REQUEST_ID_HEADER,
   correlationIdOf: requestIdOf,
@@ -22,7 +22,7 @@ function codeOfStatus(status: number): ErrorCode {
   return codes.find((code) => ERROR_RULES[code].status === status) ?? (status < 500 ? 'invalid_request' : 'internal');
 }
 
-/** The id that the client sent, where it follows the rule; else a new one. Spec: S3.8. */
+/** The id that the client sent, if it is valid; else a new one. Spec: S3.8. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newRequestId();

@@ -11,7 +11,7 @@ import { RequestDeadline } from './request-deadline.ts';
 import { rejectionOfError } from './envelope-rejections.ts';
 import type { RequestEvents } from './request-events.ts';
 
-/** A response waits for its slot to be freed, so that a client that sends the next request finds it free; not for a database that hangs. */
+/** A response waits until its slot is freed, so that the client's next request finds it free, but not for a hanging database. */
 const RELEASE_WAIT_MS = 1_000;
 
 export interface ExchangeOptions {
@@ -19,24 +19,24 @@ export interface ExchangeOptions {
   readonly events: RequestEvents;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Of a whole request; 10 s unless given. */
+  /** Maximum time of a whole request; 10 s by default. */
   readonly timeoutMs?: number;
 }
 
-/** What is known of a request before it is routed. */
+/** The known facts of a request before routing. */
 export interface Arrival {
   readonly requestId: string;
-  /** Path and query as they were sent. */
+  /** Raw path and query. */
   readonly path: string;
   readonly search: string;
   /** Of `performance.now()`. */
   readonly startedAt: number;
 }
 
-/** What the target of a request leads to. */
+/** The route of a request target. */
 interface ExchangeTarget extends Arrival {
   readonly params: Readonly<Record<string, string | undefined>>;
-  /** The methods of the path; undefined where there is no such path. */
+  /** The methods of the path; undefined for an unknown path. */
   readonly allow: string | undefined;
   readonly isBelowVersion: boolean;
 }
@@ -90,7 +90,7 @@ export class Exchange {
     try {
       await this.#respond(result);
     } catch (error) {
-      // A response that cannot be written must not keep its client waiting.
+      // A response that cannot be written must not leave its client waiting.
       this.#response.destroy();
       this.#options.events.responseFailed(error);
     }
@@ -123,7 +123,7 @@ export class Exchange {
   }
 
   async #admit(operation: Operation | undefined): Promise<ApiRejection | undefined> {
-    // Of an operation that nobody serves, and of a path that leads nowhere, the key alone is checked.
+    // For unserved operations and unknown paths only the key is checked.
     const scope = this.#route?.handle === undefined ? undefined : operation?.scope;
     const required = scope === 'any' || scope === 'none' ? undefined : scope;
     const { caller, rejection: rejected } = await this.#gate.enter(this.#request, required);
@@ -132,7 +132,7 @@ export class Exchange {
     return rejected;
   }
 
-  /** The statements of a request may go on when it is over, and use its share of the connections until then. */
+  /** Statements of a request may continue after it is over, and use its share of the connections until they end. */
   async #leaveAfter(work: Promise<unknown>): Promise<void> {
     await work.catch(() => {});
     // Reported where the response waits for it.
@@ -140,7 +140,7 @@ export class Exchange {
     this.#gate.leave();
   }
 
-  /** A client that sends again at once when it is refused must not take the time of others. */
+  /** A client that retries at once after a refusal must not slow down others. */
   async #pace(result: ApiResult): Promise<void> {
     if (result.kind === 'rejection') await this.#options.admission.pacerOf(result.code)?.pace(this.#response);
   }

@@ -9,30 +9,33 @@ import { sendResponse } from './send-response.ts';
 
 export type RouteMethod = Method | 'HEAD';
 
-/** A path outside of the contract, such as a page, a probe or `/graphql`. It writes the whole response, whose `X-Request-Id` is `requestId`. */
+/**
+ * A route outside the contract, such as a page, a probe or `/graphql`. Its handler writes the whole response, whose `X-Request-Id` is
+ * `requestId`.
+ */
 export interface PlainRoute {
   readonly methods: readonly RouteMethod[];
   /** As in operations: `/stores/{domain}`. */
   readonly path: string;
-  /** Of metrics, spans and logs, unless `handle` says another. */
+  /** The name in metrics, spans and logs, unless `handle` returns another. */
   readonly operationId: string;
-  /** What else it can be counted as, from 0 on. */
+  /** Further metric names of the route, counted from 0. */
   readonly counted?: readonly CountedOperation[];
   handle(request: IncomingMessage, response: ServerResponse, exchange: PlainExchange): Promise<PlainOutcome | void>;
 }
 
-/** An operation, and the responses that it can have. */
+/** An operation and its possible responses. */
 export interface CountedOperation {
   readonly operationId: string;
   readonly outcomes: readonly { readonly status: number; readonly code: string }[];
 }
 
-/** What a request turned out to be; both are of a fixed vocabulary. */
+/** The result of a request. Both fields have a fixed vocabulary. */
 export interface PlainOutcome {
   readonly operationId: string;
-  /** Of the error; '' for a success. */
+  /** Code of the error; '' for a success. */
   readonly code: string;
-  /** Why it was refused, of `REJECTION_REASONS`. */
+  /** Why it was refused, one of `REJECTION_REASONS`. */
   readonly reason?: RejectionReason;
   /** 0: the client left before its response. */
   readonly status?: 0;
@@ -40,7 +43,7 @@ export interface PlainOutcome {
 
 export interface PlainExchange {
   readonly requestId: string;
-  /** Decoded; what was malformed is undefined. */
+  /** Decoded; malformed ones are undefined. */
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Undecoded, without the question mark. `request.url` has none. */
   readonly search: string;

@@ -8,9 +8,9 @@ import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/error-code
 /** Spec: S3.25, S3.26. */
 const MAX_BODY_BYTES = 262_144;
 const TOO_LARGE = `The body must have at most ${MAX_BODY_BYTES} bytes`;
-/** A body that stalls holds a place of its key. */
+/** A stalled body occupies a slot of its key. */
 const BODY_TIMEOUT_MS = 5_000;
-/** Of unknown names in an error. */
+/** Maximum number of unknown names in an error. */
 const NAMED_MAX = 10;
 const NAME_MAX_LENGTH = 64;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -51,14 +51,14 @@ async function readInTime(request: IncomingMessage): Promise<Uint8Array> {
 async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers;
   if (type !== undefined && !JSON_TYPE.test(type.trim())) throw invalidBody('Content-Type must be application/json in UTF-8');
-  // A body that is small on the wire could be of any size.
+  // A compressed body could have any size.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw invalidBody('Content-Encoding must be identity');
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw new Fault('body_too_large', { say: TOO_LARGE });
   const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   return readBodyBytes(body, { maxBytes: MAX_BODY_BYTES, tooLarge: TOO_LARGE, readMaxBytes: MAX_BODY_BYTES });
 }
 
-/** What is wrong, first of all a name that is not known: it may be another one, misspelt. */
+/** Describes the fault. Unknown names come first, because they may be misspelt known ones. */
 function sentenceOf({ issues }: z.ZodError): string {
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined) return 'The body is invalid';
@@ -67,7 +67,7 @@ function sentenceOf({ issues }: z.ZodError): string {
   return `${names[0] === '' ? 'The body' : names[0]} ${issue.message}`;
 }
 
-/** Such as `domains[3]`; '' for the whole. */
+/** Such as `domains[3]`; '' for the whole body. */
 export function fieldOf(path: readonly PropertyKey[]): string {
   const parts = path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`));
   return parts.join('').slice(0, NAME_MAX_LENGTH);

@@ -22,7 +22,7 @@ test.each([
   ['the deadline', tooLate(10_000)],
   ['a statement that was cancelled', withCode('57014')],
   ['a lock that was not free in time', withCode('55P03')],
-])('%s: a request that was not admitted in its time was one too many; one that was admitted took too long', (_, error) => {
+])('%s: a request not admitted in time gets the overload response; an admitted one gets the timeout response', (_, error) => {
   expect(rejectionOfError(error, false)).toMatchObject({ code: 'overloaded' });
   const message = 'the request took longer than 10 s; nothing was billed';
   expect(rejectionOfError(error, true)).toMatchObject({ code: 'internal', message, reason: 'deadline_exceeded' });
@@ -32,6 +32,6 @@ test.each([
   ['a database that is away', withCode('ECONNREFUSED')],
   ['a table that is missing', withCode('42P01')],
   ['a bug', new TypeError('of ours')],
-])('%s is no overload', (_, error) => {
+])('%s is not an overload', (_, error) => {
   expect(rejectionOfError(error, true)).toMatchObject({ code: 'internal' });
 });

@@ -3,8 +3,10 @@ import { Fault } from '@vitrine/faults/fault';
 /** Spec: S6.21. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Ends a request that takes too long, or whose client has left, unless it has begun to commit what it bills: from there on the response is
- *  what the ledger says. Times out once. */
+/**
+ * Ends a request that takes too long or whose client has left, unless it has begun to commit billed units. From then on the response
+ * must match the ledger. Times out once.
+ */
 export class RequestDeadline implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #over = Promise.withResolvers<never>();
@@ -13,11 +15,11 @@ export class RequestDeadline implements Disposable {
 
   constructor(timeoutMs: number = REQUEST_TIMEOUT_MS) {
     this.#timer = setTimeout(() => this.#end(tooLate(timeoutMs)), timeoutMs);
-    // Without anybody who waits a rejection would be an uncaught one.
+    // Without a waiter a rejection would be uncaught.
     this.#over.promise.catch(() => {});
   }
 
-  /** Whether the request has ended before its work. */
+  /** Whether the request ended before its work. */
   get isOver(): boolean {
     return this.#reason !== undefined;
   }
@@ -33,7 +35,7 @@ export class RequestDeadline implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** The result of `work`, which goes on when the request is over before it. Faults: `deadline_exceeded`, `client_left`. */
+  /** The result of `work`, which continues if the request ends first. Faults: `deadline_exceeded`, `client_left`. */
   race<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#over.promise]);
   }

@@ -8,13 +8,13 @@ import { allowanceOf } from '@vitrine/stores/default-plan-limits';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
 import { secondsOf } from '../admission/key-gate.ts';
 
-/** Bodies above it are compressed where the client accepts that. Spec: S3.25. */
+/** Larger bodies are compressed if the client accepts it. Spec: S3.25. */
 const COMPRESS_ABOVE_BYTES = 8_192;
-/** The fastest: profiles repeat themselves, and a batch has 800 KB. */
+/** The fastest level suffices, because profiles are repetitive and a batch has 800 KB. */
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
 const compress = promisify(gzip);
 
-/** A whole response. `headers`: names and values in turn; an ETag must be weak, because a compressed body has the same. */
+/** A whole response. `headers`: alternating names and values. An ETag must be weak, because compressed bodies share it. */
 export interface SentResponse {
   readonly status: number;
   readonly headers: readonly string[];
@@ -23,7 +23,7 @@ export interface SentResponse {
   readonly type: string;
 }
 
-/** Sends a response with one write, and reads what is left of the request. */
+/** Sends a response with one write, and reads the rest of the request. */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -41,7 +41,7 @@ export async function sendResponse(
   response.end(request.method === 'HEAD' ? undefined : sent);
 }
 
-/** The headers of every response to a key that is known, as names and values in turn. `used`: of the period, after the request.
+/** The headers of every response to a known key, as alternating names and values. `used`: units of the period, after the request.
  *  Spec: S3.24, S6.20. */
 export function rateHeaders({ plan, period, requests_left, window_ends_in_ms }: AuthenticatedKey, used: UnitCounts): string[] {
   const allowance = allowanceOf(plan.slug, plan.limits);
@@ -52,7 +52,7 @@ export function rateHeaders({ plan, period, requests_left, window_ends_in_ms }: 
     String(requests_left),
     'X-RateLimit-Reset',
     String(secondsOf(window_ends_in_ms)),
-    // Partners have no allowance that could be left.
+    // Partners have no allowance.
     ...(allowance === undefined
       ? []
       : [

@@ -15,20 +15,20 @@ import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const CLIENT_ID = 'vitrine-store-api';
-/** The relay's transaction, its backlog, and retention. */
+/** Connections for the relay's transaction, its backlog, and retention. */
 export const JOB_CONNECTIONS = 3;
 const AFTER_NO_BROKERS =
   'set queue.brokers (STORE_API_QUEUE_BROKERS), unless another process of this database publishes its outbox';
 
 interface JobContext {
   readonly pool: PostgresPool;
-  /** When the database serves. */
+  /** Called once the database is available. */
   readonly ready: Promise<void>;
   readonly logger: Logger;
   readonly metrics: ServiceMetrics | undefined;
 }
 
-/** What the store API does beside requests: it publishes the scans that it has queued, and removes what is old. */
+/** Background work of the store API: publishes queued scans and removes old rows. */
 export class BackgroundJobs implements AsyncDisposable {
   readonly #publishers: readonly KafkaPublisher[] = [];
   readonly #relay: OutboxRelay | undefined;
@@ -43,12 +43,12 @@ export class BackgroundJobs implements AsyncDisposable {
       const relay = new OutboxRelay(pool, { publishers, logger });
       this.#relay = relay;
       metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
-    } else logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
+    } else logger.warn({ next_step: AFTER_NO_BROKERS }, 'queued scans are not published');
     this.#retention = new StoreRetention(pool, logger, { ready });
     metrics?.observe(RETENTION_INSTRUMENTS, () => this.#retention.readings());
   }
 
-  /** Waits for what is in progress, and ends the connections to the broker. */
+  /** Waits for work in progress and closes the connections to the broker. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#relay?.[Symbol.asyncDispose](), this.#retention[Symbol.asyncDispose]()]);
     await Promise.all(this.#publishers.map((publisher) => publisher[Symbol.asyncDispose]()));

@@ -12,20 +12,22 @@ import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '..
 
 const CONFLICT = 'Idempotency-Key was used in the last 24 hours for another operation or input.';
 
-/** What a request that may cost is, after defaults: equal ones are the same for an Idempotency-Key. */
+/** The identity of a billable request after defaults. An Idempotency-Key matches only equal requests. */
 interface CanonicalRequest {
   readonly operationId: string;
   readonly path: string;
   readonly body?: unknown;
-  /** Canonical; of which the response may show something. */
+  /** Canonical domains that the response may contain. */
   readonly domains: readonly string[];
 }
 
-/** `runMetered`, or `runMeteredRead` for a request that only reads. */
+/** `runMetered`, or `runMeteredRead` for read-only requests. */
 type Run<Database> = (pool: PostgresPool, request: MeteredRequest, work: MeteredWork<Database>) => Promise<MeteredOutcome>;
 
-/** Runs a request that may cost. What `work` throws rolls everything back; an `ApiResponse` that it throws is the response then, and nothing of
- *  the request remains. Spec: S6.8, S6.9, S6.11 to S6.15. */
+/**
+ * Runs a billable request. An error in `work` rolls everything back. If `work` throws an `ApiResponse`, that is the response, and
+ * nothing of the request is stored. Spec: S6.8, S6.9, S6.11 to S6.15.
+ */
 export async function runMeteredRequest<Database>(
   run: Run<Database>,
   pool: PostgresPool,
@@ -79,7 +81,7 @@ function chargeOf(caller: AuthenticatedKey, at: number) {
 }
 
 function exhausted({ period, plan }: AuthenticatedKey, needed: Partial<UnitCounts>): ApiResult {
-  // No later period has room for it.
+  // A reset does not help, because no period of this plan includes live refreshes.
   if (needed.lookup_live !== undefined && allowanceOf(plan.slug, plan.limits)?.lookup_live === 0)
     return rejection(
       'payment_required',

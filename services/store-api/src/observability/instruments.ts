@@ -1,6 +1,6 @@
 import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
 
-/** Of every request; kept outside the SDK. */
+/** Counted for every request, outside the SDK. */
 export const REQUEST_INSTRUMENTS = {
   requests: counter(
     'svc.store_api.request_total',
@@ -17,7 +17,7 @@ export const REQUEST_INSTRUMENTS = {
   ),
 };
 
-/** Of admission and billing. */
+/** Metrics of admission and billing. */
 export const BILLING_INSTRUMENTS = {
   billed: counter('svc.store_api.units_billed_total', '{unit}', 'Units written to the ledger, by billing unit.', ['unit']),
   replays: counter('svc.store_api.replay_total', '{request}', 'Responses that an Idempotency-Key replayed; nothing is billed.'),
@@ -40,7 +40,7 @@ export const BILLING_INSTRUMENTS = {
   ),
 };
 
-/** Of connections from clients. */
+/** Metrics of client connections. */
 export const CONNECTION_INSTRUMENTS = {
   connections: gauge('svc.store_api.connections', '{connection}', 'Open connections from clients.'),
   connectionLimit: gauge('svc.store_api.connection_limit', '{connection}', 'Connections from clients that may be open.'),
@@ -52,7 +52,7 @@ export const CONNECTION_INSTRUMENTS = {
   ),
 };
 
-/** Of what a request meets before it gets a connection. */
+/** Metrics of bounds before a request gets a connection. */
 export const ADMISSION_INSTRUMENTS = {
   used: gauge('svc.store_api.bound_used', '{use}', 'How much of a bound is used; of workspaces and batches by the busiest.', [
     'bound',

@@ -44,7 +44,7 @@ test('requests without a key write at most 20 lines a second, whether they fail 
   expect(lines.length).toBe(before + 1);
 });
 
-test('in no second requests without a key write more than 20 lines, wherever it begins', () => {
+test('in any second requests without a key write at most 20 lines, wherever it begins', () => {
   const { lines, clock, log } = setUp();
   const times: number[] = [];
   for (clock.now = 0; clock.now < 5_000; clock.now += 7) {
@@ -58,7 +58,7 @@ test('in no second requests without a key write more than 20 lines, wherever it 
   expect(times.length).toBeGreaterThan(40);
 });
 
-test('requests without a key write at most 20 lines in a second in which every bound and every reason not to parse has its own', () => {
+test('requests without a key write at most 20 lines a second, including one for every bound and parse error', () => {
   const { lines, logger, log } = setUp();
   using unparsed = unparsedLog(logger, (path) => path);
   for (const reason of ['connect_method', 'malformed_request', 'header_overflow', 'request_timeout'] as const)
@@ -75,7 +75,7 @@ test('requests without a key write at most 20 lines in a second in which every b
   expect(lines.length).toBe(20);
 });
 
-test('requests with a key have a line each, and those of others do not take it', () => {
+test('each request with a key has a line, regardless of other requests', () => {
   const { lines, log } = setUp();
   for (let n = 0; n < 100; n += 1) log.add(request());
   const before = lines.length;
@@ -83,7 +83,7 @@ test('requests with a key have a line each, and those of others do not take it',
   expect(lines.length - before).toBe(100);
 });
 
-test('an overload writes one line for each bound with the number of requests, however many keys they have', () => {
+test('an overload writes one line per bound with the number of requests, for any number of keys', () => {
   const { lines, log } = setUp(false);
   const error = new Fault('overloaded', { say: 'overloaded', log: { bound: 'workspace' } });
   for (let n = 0; n < 1_000; n += 1) log.add(request({ keyId: `key_${n}`, status: 503, code: 'overloaded', error }));

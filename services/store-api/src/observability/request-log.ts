@@ -9,13 +9,15 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
   billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
 };
-/** With a line for each of the four reasons not to parse a request and of the three bounds that clients without a key reach, these are at most 20 in any
- *  second. */
+/**
+ * Together with one line for each of the four parse errors and the three bounds that clients without a key can reach, there are at most
+ * 20 lines in any second.
+ */
 const ANONYMOUS_LINES = 13;
 const ANONYMOUS_INTERVAL_MS = 1_000;
 const OVERLOAD_INTERVAL_MS = 10_000;
 
-/** The log lines of requests. Those that no key is known of are bounded, whoever sends them. */
+/** Writes the log lines of requests. Lines of requests without a known key are bounded. */
 export class RequestLog implements Disposable {
   /** Lines of unauthenticated requests that were not written. */
   suppressed = 0;
@@ -23,11 +25,11 @@ export class RequestLog implements Disposable {
   readonly #logsAccess: boolean;
   readonly #clock: () => number;
   readonly #overloads: LogThrottle<ServedRequest>;
-  /** When each of the last lines was written, in a circle. */
+  /** Ring buffer of the times of the last lines. */
   readonly #writtenAt = Array.from({ length: ANONYMOUS_LINES }, () => Number.NEGATIVE_INFINITY);
   #oldest = 0;
 
-  /** `clock`: milliseconds that never go back. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(logger: Logger, logsAccess: boolean, clock: () => number) {
     this.#logger = logger;
     this.#logsAccess = logsAccess;
@@ -77,10 +79,10 @@ export class RequestLog implements Disposable {
   }
 }
 
-/** The bounds that a request may meet, for metrics. */
+/** The bounds that a request may reach, for metrics. */
 export const OVERLOAD_BOUNDS = ['unseen_tokens', 'key', 'workspace', 'batches', 'pool', 'database'] as const;
 
-/** Which of them an error is about. */
+/** The bound of an error. */
 export function boundOf(error: unknown): string {
   const bound = isFault(error) ? error.log['bound'] : undefined;
   if (typeof bound === 'string') return bound;

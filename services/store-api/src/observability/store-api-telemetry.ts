@@ -137,7 +137,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     this.#requestLog.add(request);
   }
 
-  /** Writes what the log has not written yet. */
+  /** Writes pending log lines. */
   flushLog(): void {
     this.#requestLog[Symbol.dispose]();
   }
@@ -156,10 +156,10 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
   }
 }
 
-/** Methods that get a name of their own (OpenTelemetry: HTTP spans). */
+/** Methods with their own span name (OpenTelemetry: HTTP spans). */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
-/** Records the spans of a request that has been served, and returns their ids where they are sampled. */
+/** Records the spans of a served request, and returns their ids if they are sampled. */
 function recordRequestSpan(tracer: Tracer, served: ServedRequest): SpanIds | undefined {
   const { operationId, status, code, route, startedAt, admittedAt, endedAt } = served;
   const method = METHODS.has(served.method) ? served.method : '_OTHER';

@@ -8,10 +8,10 @@ import type { PlainExchange, PlainRoute } from '../http/plain-route.ts';
 import { sendResponse } from '../http/send-response.ts';
 import { docsPage, keysPage, loginPage, notFoundPage, storePage, technologyPage, type StoreSummary } from './pages.ts';
 
-/** Reads of pages that may be under way: nobody pays for them, and they share connections with requests that are paid for. */
+/** Maximum concurrent reads of pages. They are unmetered and share connections with billed requests. */
 const MAX_READS = 4;
 const BUSY = 'Too many pages are being read; try again in a second.';
-/** The domain that a storefront has left leads to the storefront. */
+/** A former domain resolves to the moved storefront. */
 const READ = `SELECT s.domain, s.name, s.platform, s.state, s.last_completed_scan_at
   FROM stores a JOIN stores s ON s.storefront_id = coalesce(a.moved_to, a.storefront_id) WHERE a.domain = $1 AND s.profile IS NOT NULL
   AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain IN (a.domain, s.domain))`;
@@ -21,7 +21,7 @@ interface Page {
   readonly html: string;
 }
 
-/** Plain pages for every URL that responses have, until the console serves them. */
+/** Plain pages for every URL in responses, until the console serves them. */
 export function pageRoutes(database: Queryable, served: readonly Operation[], urls: PublicUrls): PlainRoute[] {
   const [keys, login, docs] = [found(keysPage()), found(loginPage()), found(docsPage(served, urls))];
   let reads = 0;

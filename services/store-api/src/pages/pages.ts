@@ -69,7 +69,7 @@ function rendered(value: string | number | Html | readonly Html[]): string {
   return String(value).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** What the public page of a store shows; the profile costs a lookup. */
+/** The data of a store's public page. The profile costs a lookup. */
 export interface StoreSummary {
   readonly domain: string;
   readonly name: string | null;
@@ -110,7 +110,7 @@ export function notFoundPage(what: string): string {
   return page('Not found', html`<p>There is no ${what} here. That is no statement about the site.</p>`);
 }
 
-/** Says how to make a key, until there is a dashboard. */
+/** Explains how to create a key, until there is a dashboard. */
 export function keysPage(): string {
   return page(
     'API keys',
@@ -123,7 +123,7 @@ npm run -s store-api -- key revoke --help</pre>
   );
 }
 
-/** Where login links lead until there is a console that signs people in; a link stays unused. */
+/** Placeholder page of login links until sign-in is available. A link stays unused. */
 export function loginPage(): string {
   return page(
     'Sign in',

@@ -24,7 +24,7 @@ const usedBy = async (token: string) => {
 };
 const codeOf = (json: Readonly<Record<string, unknown>>) => (json as { error?: { code: string } }).error?.code;
 
-test('a profile is returned byte for byte as it was stored, and costs one lookup_cached', async () => {
+test('a profile is returned byte for byte as stored and costs one lookup_cached', async () => {
   const { token } = await api.addKey({ plan: 'free' });
   for (const input of [DOMAIN, 'WWW.Example.com.', encodeURIComponent('https://www.example.com/products?x=1#y')]) {
     const { status, text } = await api.request(`/v1/stores/${input}`, { token });
@@ -66,12 +66,12 @@ test('If-None-Match with the ETag is 304 without a body, and free; another one i
   const withKey = { 'If-None-Match': etag, 'Idempotency-Key': 'conditional-1' };
   expect((await get(withKey)).status).toBe(304);
   expect(await usedBy(token)).toBe(1);
-  // The 304 was not kept: the key is free.
+  // The 304 was not stored, so the key is still unused.
   const { status, headers } = await get({ 'If-None-Match': '"other"', 'Idempotency-Key': 'conditional-1' });
   expect([status, headers.get('idempotent-replayed'), await usedBy(token)]).toEqual([200, null, 2]);
 });
 
-test('a replay is the first response, byte for byte and with its id, and bills nothing; another input is a conflict', async () => {
+test('a replay is the identical first response with its id, and bills nothing; another input is a conflict', async () => {
   const { token } = await api.addKey();
   const headers = { 'Idempotency-Key': 'run-1-batch-1' };
   const get = (domain: string, id: string) =>
@@ -104,7 +104,7 @@ test.each([
   ]);
 });
 
-test('at the end of the allowance a profile is 402 with reset_at, and what costs nothing is served', async () => {
+test('at the end of the allowance a profile is 402 with reset_at, and free operations are served', async () => {
   const key = await api.addKey({ plan: 'free' });
   const { token } = key;
   await api.setUsed(key, 24);
@@ -122,13 +122,13 @@ test('at the end of the allowance a profile is 402 with reset_at, and what costs
   await api.database.owner.execute('DELETE FROM ledger WHERE workspace_id = $1', [key.workspace_id]);
 });
 
-test('a partner goes on beyond what is included, without X-Usage-Remaining', async () => {
+test('a partner continues beyond the included units, without X-Usage-Remaining', async () => {
   const { token } = await api.addKey({ plan: 'partner' });
   const { status, headers } = await api.request(`/v1/stores/${DOMAIN}`, { token });
   expect([status, headers.get('x-usage-remaining')]).toEqual([200, null]);
 });
 
-test('a store that was observed before the freshness window is stale, under another ETag, and billed', async () => {
+test('a store observed before the freshness window is stale, has another ETag, and is billed', async () => {
   const { token } = await api.addKey();
   const setAge = (days: number) =>
     api.database.owner.execute('UPDATE stores SET last_completed_scan_at = $2 WHERE domain = $1', [
@@ -144,7 +144,7 @@ test('a store that was observed before the freshness window is stale, under anot
   expect(await usedBy(token)).toBe(2);
 });
 
-test('a store of the denylist, and one without commerce, has no profile', async () => {
+test('a denied store and one without commerce have no profile', async () => {
   const { token } = await api.addKey();
   const { owner } = api.database;
   await owner.execute(`INSERT INTO domain_denylist (domain, reason) VALUES ($1, 'asked for it')`, [DOMAIN]);
@@ -163,7 +163,7 @@ test('usage shows the units of each key', async () => {
   expect(json).toMatchObject({ period: { used }, by_key: [{ key_id: first.key_id, label: expect.any(String), used }] });
 });
 
-test('the next request of a client finds the slot of the one before free', async () => {
+test('the next request of a client finds the slot of the previous one free', async () => {
   const { token } = await api.addKey({ plan: 'free' });
   await api.database.owner.execute(`INSERT INTO plans (name, limits) VALUES ('free', $1)`, [
     JSON.stringify(api.limits('free', { concurrency: 1 })),
@@ -182,7 +182,7 @@ test('a client that leaves frees its slot at once, and is not billed', async () 
     return (await api.database.owner.query<{ n: number }>(text, [key_id]))[0]?.n;
   };
   await api.database.owner.transaction(async (transaction) => {
-    // The request waits for the counter of its workspace, which is locked here.
+    // The request waits for the counter of its workspace, locked by this test.
     await transaction.execute('LOCK TABLE usage_counters IN EXCLUSIVE MODE');
     const leaving = new AbortController();
     const headers = { 'Idempotency-Key': 'left-before-commit', Authorization: `Bearer ${token}` };
@@ -204,7 +204,7 @@ test('a request that takes longer than 10 s is 500 internal, not billed, and fre
     await transaction.execute('LOCK TABLE usage_counters IN EXCLUSIVE MODE');
     const state = { isOver: false };
     const request = api.request(`/v1/stores/${DOMAIN}`, { token }).finally(() => (state.isOver = true));
-    // The connection would be ended if it were idle.
+    // An idle connection would be closed.
     while (!state.isOver) await transaction.query('SELECT pg_sleep(0.1)');
     return request;
   });

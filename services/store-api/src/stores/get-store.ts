@@ -10,7 +10,7 @@ import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import type { StoreResponse } from '@vitrine/stores/resources/store';
 
 const NOT_FOUND = 'There is no profile of this domain; that is no statement about the site.';
-/** What is on the denylist has no profile for anybody, nor has a domain whose storefront has moved to one that is. */
+/** A denied domain has no profile, and neither has a domain whose storefront has moved to a denied one. */
 const READ = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
   AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)
   AND (moved_to IS NULL OR NOT EXISTS (SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to))`;
@@ -31,7 +31,7 @@ export async function respondWithStore(pool: PostgresPool, request: ApiRequest, 
     if (domain === undefined || found === undefined) return notFound(id);
     const match = matchOf(found.last_completed_scan_at, caller.plan.limits.freshnessDays, receivedAt);
     const { body, etag } = composeStoreResponse(found, match);
-    // Not kept for replays and not billed: nothing of the request may remain.
+    // Not stored for replays and not billed, because nothing of the request may remain.
     if (isNotModified(ifNoneMatch, etag)) throw notModified(etag);
     return { response: { status: 200, etag, body }, entries: [{ domain, unit: 'lookup_cached' }] };
   });
@@ -41,13 +41,13 @@ async function readProfile(database: Queryable, domain: string): Promise<StoredP
   return (await database.query<StoredProfile>(READ, [domain], { name: 'read_profile' }))[0];
 }
 
-/** Kept for replays, with the id of this request. */
+/** Stored for replays, with the id of this request. */
 function notFound(requestId: string): MeteredResult {
   const body = JSON.stringify(errorBody('not_found', NOT_FOUND, requestId));
   return { response: { status: 404, etag: null, body }, entries: [] };
 }
 
-/** Thrown as an Error, so that it rolls the transaction back. */
+/** Thrown as an Error to roll the transaction back. */
 function notModified(etag: string): Error & ApiResponse {
   return Object.assign(new Error('not modified'), {
     kind: 'response',
@@ -59,7 +59,7 @@ function notModified(etag: string): Error & ApiResponse {
 
 const DAY_MS = 86_400_000;
 
-/** A store as its row has it: the profile is text that is never parsed. */
+/** A store row. The profile is a string that is never parsed. */
 interface StoredProfile {
   readonly profile: string;
   readonly profile_hash: string;
@@ -72,7 +72,7 @@ function matchOf(lastScanAt: number, freshnessDays: number, now: number): StoreR
   return now - lastScanAt > freshnessDays * DAY_MS ? 'stale' : 'matched';
 }
 
-/** The body and the weak ETag, which a compressed body has too, of StoreResponse, around the profile as it is stored. */
+/** The body and weak ETag of StoreResponse, with the stored profile inserted. The compressed body has the same ETag. */
 function composeStoreResponse({ profile, profile_hash }: StoredProfile, match: StoreResponse['match']) {
   return { body: `{"match":"${match}","store":${profile}}`, etag: `W/"${match}-${profile_hash}"` };
 }

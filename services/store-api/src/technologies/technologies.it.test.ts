@@ -17,7 +17,7 @@ interface Page {
 const get = (query: string, { token } = key) => api.request(`/v1/technologies${query}`, { token });
 const pageOf = async (query: string) => (await get(query)).json as unknown as Page;
 
-test('pages of any size are the whole vocabulary, in the order of slugs', async () => {
+test('pages of any size return the whole vocabulary in order of slugs', async () => {
   for (const limit of [200, 7]) {
     const slugs: string[] = [];
     let cursor = '';
@@ -32,7 +32,7 @@ test('pages of any size are the whole vocabulary, in the order of slugs', async 
   expect((await pageOf('')).data).toHaveLength(50);
 });
 
-test('kind, category and a prefix of name or slug select', async () => {
+test('kind, category and a prefix of name or slug filter the list', async () => {
   expect((await pageOf('?kind=platform&limit=200')).data.every(({ kind }) => kind === 'platform')).toBe(true);
   expect((await pageOf('?category=bnpl')).data.map(({ slug }) => slug)).toContain('klarna');
   expect((await pageOf('?q=KLAV')).data.map(({ slug }) => slug)).toEqual(['klaviyo']);
@@ -54,12 +54,12 @@ test.each([
   ['?cursor=', 'cursor'],
   ['?cursor=x', 'cursor'],
   [`?cursor=${Buffer.from('{"pepper":1,"after":"a","expires":9999999999999}').toString('base64url')}.AAAA`, 'cursor'],
-])('%s is 400, and names %s', async (query, field) => {
+])('%s is 400 and names %s', async (query, field) => {
   const { status, json } = await get(query);
   expect([status, json['error']]).toMatchObject([400, { code: 'invalid_request', message: expect.stringContaining(field) }]);
 });
 
-test('a cursor that was changed, of other filters, of another workspace or older than 24 hours is 400', async () => {
+test('a modified cursor, or one of other filters, of another workspace or older than 24 hours is 400', async () => {
   const { next_cursor: cursor } = await pageOf('?limit=5&kind=app');
   const [head = '', mac = ''] = (cursor ?? '').split('.');
   const text = Buffer.from(head, 'base64url').toString();
@@ -77,7 +77,7 @@ test('a cursor that was changed, of other filters, of another workspace or older
   expect((await get(`?limit=9&kind=app&cursor=${cursor}`)).status).toBe(200);
 });
 
-test('one technology by its slug; others, and what every object has, are 404', async () => {
+test('one technology by its slug; unknown slugs and Object.prototype names are 404', async () => {
   expect((await api.request('/v1/technologies/klaviyo', key)).json).toEqual({
     slug: 'klaviyo',
     name: 'Klaviyo',

@@ -13,14 +13,14 @@ const UNKNOWN_CURSOR =
 
 type TechnologyQuery = QueryOf<typeof operation>;
 
-/** The rule of each filter. The cursor is bound to all of them too: both follow from the shape of the query. */
+/** The predicate of each filter. The cursor is also bound to all of them, because both are derived from the query schema. */
 const RULES: FilterRules<Omit<TechnologyQuery, 'cursor' | 'limit'>, Technology> = {
   kind: ({ kind }, wanted) => kind === wanted,
   category: ({ category }, wanted) => category === wanted,
   q: ({ name, slug }, wanted) => name.toLowerCase().startsWith(wanted) || slug.startsWith(wanted),
 };
 
-/** `GET /v1/technologies`. The vocabulary is that of this build, as in profiles and `registry_checksum`; it takes no statement. */
+/** `GET /v1/technologies`. Returns the vocabulary of this build, as in profiles and `registry_checksum`, without a statement. */
 export function listTechnologies(
   { query: { cursor, limit, ...filters } }: ApiRequest<TechnologyQuery>,
   caller: AuthenticatedKey,

@@ -3,7 +3,7 @@ import { DEMO_FACTS } from '@vitrine/stores/demo/demo-store';
 import { renderProfile } from '@vitrine/stores/profile/render-profile';
 import { storeState, T0, URLS } from '@vitrine/stores/testing/store-states';
 
-/** Domains by what a request finds of them. */
+/** Domains by their state in the corpus. */
 export interface TestStores {
   readonly matched?: readonly string[];
   readonly stale?: readonly string[];
@@ -12,7 +12,7 @@ export interface TestStores {
   readonly blocked?: readonly string[];
 }
 
-/** Adds stores as their observations leave them; stale ones were observed two years ago. */
+/** Adds stores as written by observations. Stale ones were observed two years ago. */
 export async function addStores(owner: PostgresPool, stores: TestStores): Promise<void> {
   const { matched = [], stale = [], not_ecommerce = [], not_in_corpus = [], blocked = [] } = stores;
   await add(owner, matched, 'now()', true);

@@ -1,6 +1,6 @@
 import { request as httpRequest, type Agent, type IncomingHttpHeaders } from 'node:http';
 
-/** What a request of a test asks for. */
+/** A request of a test. */
 export interface PaidRequest {
   readonly kind: 'get' | 'enrich';
   readonly domains: readonly string[];
@@ -9,18 +9,18 @@ export interface PaidRequest {
   readonly token: string;
 }
 
-/** What a client was told; `unknown`: its connection ended before the whole response. */
+/** The result seen by a client; `unknown`: its connection ended before the complete response. */
 export type Told =
   | { readonly kind: 'response'; readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
   | { readonly kind: 'unknown' };
 
 export interface SendOptions {
   readonly agent: Agent;
-  /** The client leaves after so many milliseconds. */
+  /** The client disconnects after this many milliseconds. */
   readonly leaveAfterMs?: number | undefined;
 }
 
-/** Sends a request over a connection of its own choice of `agent`. Never rejects. */
+/** Sends a request over a connection of `agent`. Never rejects. */
 export function sendPaid(url: string, request: PaidRequest, { agent, leaveAfterMs }: SendOptions): Promise<Told> {
   const { promise, resolve } = Promise.withResolvers<Told>();
   const { kind, domains, refresh, idempotencyKey, token } = request;

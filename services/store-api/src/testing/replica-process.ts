@@ -7,7 +7,7 @@ import { testVariables } from './start-test-store-api.ts';
 const START_TIMEOUT_MS = 120_000;
 const KEPT_OUTPUT = 65_536;
 
-/** A store API in a process of its own, as its users start it. Disposal kills it. */
+/** A store API in a separate process, started as in production. Disposal kills it. */
 export interface Replica extends AsyncDisposable {
   readonly url: string;
   signal(name: NodeJS.Signals): void;
@@ -18,7 +18,7 @@ export interface Replica extends AsyncDisposable {
 /** Starts a replica on any free port; several share a database. */
 export async function startReplica(database: StoreDatabase): Promise<Replica> {
   const [file, ...args] = npmScript('store-api');
-  // Servers of tests have a hundred connections for all files that run.
+  // Test servers have a hundred connections for all running test files.
   const env = { ...testVariables(database), STORE_API_STORAGE_CONNECTIONS: '8' };
   const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -46,7 +46,7 @@ export async function startReplica(database: StoreDatabase): Promise<Replica> {
   };
 }
 
-/** Waits until no other session has the database: what a killed replica had begun is committed or rolled back then. */
+/** Waits until no other session uses the database, so that transactions of a killed replica are committed or rolled back. */
 export async function untilSessionsEnd({ owner }: StoreDatabase): Promise<void> {
   const sessions = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'vitrine-store-api'`;
   const what = 'the end of sessions';

@@ -23,18 +23,18 @@ import { startStoreApi } from '../app.ts';
 import { readStoreApiConfig } from '../config.ts';
 import { SERVER_STATUSES, REQUEST_ID, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
 
-/** A store API in this process on any free port, over a database of its own, with the rights of its role. */
+/** A store API in this process on any free port, over its own database, with the rights of its role. */
 export interface TestStoreApi extends AsyncDisposable {
   readonly url: string;
   readonly database: StoreDatabase;
   readonly log: readonly string[];
-  /** Adds a key, and its workspace where that is missing. */
+  /** Adds a key, and its workspace if missing. */
   addKey(key?: TestKey): Promise<TestApiKey>;
   /** The recorded store `example.com`, observed now. */
   addDemoStore(): Promise<void>;
-  /** Sets what a key and its workspace have consumed of lookup_cached in this period, in counters and ledger. */
+  /** Sets the units of lookup_cached that a key and its workspace have consumed in this period, in counters and ledger. */
   setUsed(key: TestApiKey, units: number): Promise<void>;
-  /** The limits of a plan without a row, changed. */
+  /** Changes the limits of a plan without a row. */
   limits(plan: PlanSlug, changes: Partial<PlanLimits>): PlanLimits;
   /** Sends a request; `token`: as a bearer token. */
   request(path: string, options?: TestRequest): Promise<TestResponse>;
@@ -50,7 +50,7 @@ export interface TestRequest {
   readonly method?: string;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text and bytes are sent as they are, an object as JSON. */
+  /** A string and bytes are sent unchanged, an object as JSON. */
   readonly body?: object | string | Uint8Array<ArrayBuffer>;
 }
 
@@ -58,11 +58,11 @@ export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The text as JSON; undefined for an empty one. */
+  /** The body parsed as JSON; undefined for an empty one. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Every response below `/v1`, and at `/`, is compared with `/v1/openapi.json`; disposal throws when one differs. */
+/** Every response below `/v1` and at `/` is compared with `/v1/openapi.json`. Disposal throws if one differs. */
 const CONTRACT = {
   correlationHeader: REQUEST_ID_HEADER,
   correlationId: REQUEST_ID,
@@ -76,7 +76,7 @@ const CONTRACT = {
   hasOptions: false,
 };
 
-/** `variables`: such as `STORE_API_GRAPHQL_SERVICE_TOKEN`. `database`: that of another, which is not closed with this one. */
+/** `variables`: such as `STORE_API_GRAPHQL_SERVICE_TOKEN`. `database`: a shared one, which is not closed with this instance. */
 export async function startTestStoreApi(
   variables: Readonly<Record<string, string>> = {},
   database?: StoreDatabase,
@@ -109,7 +109,7 @@ export async function startTestStoreApi(
   };
 }
 
-/** What a store API needs to serve a database, as the role of its tables, on any free port. */
+/** Configuration to serve a database in the role of the store API, on any free port. */
 export function testVariables(database: StoreDatabase): Record<string, string> {
   return {
     STORE_API_SERVER_HOST: '127.0.0.1',

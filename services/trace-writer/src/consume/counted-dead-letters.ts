@@ -3,18 +3,18 @@ import type { PublishResult, RecordPublisher } from '@vitrine/kafka/publish/publ
 import { FAILURE_CLASSES, type FailureClass } from '@vitrine/traces/record-writer';
 import { DECODE_ERRORS } from './record-handler.ts';
 
-/** The reasons that are counted apart; every other is `unknown`. */
+/** The reasons with their own counter. Every other is `unknown`. */
 const DEAD_LETTER_REASONS = [...DECODE_ERRORS, ...FAILURE_CLASSES] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
-/** A record that the store refused, when it was given up. */
+/** The last record that the store refused. */
 export interface LastStoreDrop {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly errorClass: FailureClass;
 }
 
-/** Publishes dead letters, and counts those that were published by reason. */
+/** Publishes dead letters and counts the published ones by reason. */
 export class CountedDeadLetters implements RecordPublisher {
   readonly counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
   /** Of the dead letters that the store refused. */

@@ -22,7 +22,7 @@ const failure = (errorClass: FailureClass, code = '') => ({
   error: { name: 'Error', message: `failed with ${code}`, code },
 });
 
-/** A writer with these results, and what it was given. */
+/** A writer with these results, and the records passed to it. */
 function handlerOf(results: readonly RecordResult[] | Error) {
   const batches: WrittenBatch[] = [];
   let written = 0;
@@ -36,14 +36,14 @@ function handlerOf(results: readonly RecordResult[] | Error) {
   return { handle: createRecordHandler(writer, (batch) => batches.push(batch)), batches, written: () => written };
 }
 
-describe('records that are consumed', () => {
-  test('are written, and those that are there already count as duplicates', async () => {
+describe('consumed records', () => {
+  test('are written, and already stored ones count as duplicates', async () => {
     const { handle, batches } = handlerOf(['written', 'already_there', 'written']);
     expect(await handle(traces(3))).toEqual({ status: 'done', rejected: [] });
     expect(batches).toMatchObject([{ batchSize: 3, written: 2, duplicates: 1, failures: [] }]);
   });
 
-  test('are rejected one by one when they cannot be read; the reason repeats nothing of them', async () => {
+  test('are rejected individually when they cannot be read, with a reason that repeats no content', async () => {
     const { handle, written } = handlerOf(['written']);
     const future = Buffer.from(JSON.stringify({ version: 99, secret: 'hunter2' }));
     const broken = Buffer.from('{"version":1,"secret":"hunter2"');
@@ -56,14 +56,14 @@ describe('records that are consumed', () => {
     expect(written()).toBe(1);
   });
 
-  test('are skipped where doctor has published them to check the topic', async () => {
+  test('are skipped when doctor has published them to check the topic', async () => {
     const { handle, written } = handlerOf(['written']);
     const check = { ...consumed(null), headers: { 'vitrine-check': 'doctor' } };
     expect(await handle([check, ...traces(1)])).toEqual({ status: 'done', rejected: [] });
     expect(written()).toBe(1);
   });
 
-  test('that break a rule of the tables are rejected, and the others are done', async () => {
+  test('that violate a constraint are rejected, and the others are written', async () => {
     const { handle } = handlerOf(['written', failure('constraint', '22003')]);
     const records = traces(2);
     const rejected = [{ record: records[1], errorClass: 'constraint', reason: 'failed with 22003' }];
@@ -82,13 +82,13 @@ describe('records that are consumed', () => {
     expect(await handle(traces(2))).toEqual({ status: 'unavailable', errorClass, reason: `${errorClass}: failed with ${code}` });
   });
 
-  test('wait when the writer cannot connect', async () => {
+  test('are retried later when the writer cannot connect', async () => {
     const { handle, batches } = handlerOf(Object.assign(new Error('no route'), { code: 'ECONNREFUSED' }));
     expect(await handle(traces(2))).toEqual({ status: 'unavailable', errorClass: 'connection', reason: 'connection: no route' });
     expect(batches).toMatchObject([{ written: 0, failures: [{ error_class: 'connection' }, {}] }]);
   });
 
-  test('that meet a bug are left to the consumer, which finds the one', async () => {
+  test('that trigger a bug are left to the consumer, which isolates the cause', async () => {
     const { handle } = handlerOf(new TypeError('a bug'));
     await expect(handle(traces(2))).rejects.toThrow('a bug');
   });

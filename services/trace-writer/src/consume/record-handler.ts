@@ -7,8 +7,10 @@ import { isFault } from '@vitrine/faults/fault';
 import { TOPIC_CHECK_HEADER } from '@vitrine/traces/topic-check';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 
-/** Classes of SQLSTATEs that no record causes: the transaction cannot be written here (a read-only standby), tables or rights are missing,
- *  the disk is full, the server is stopping or damaged (PostgreSQL, Appendix A). */
+/**
+ * SQLSTATE classes that a record cannot cause: a read-only standby, missing tables or rights, a full disk, a server that is stopping or
+ * damaged (PostgreSQL, Appendix A).
+ */
 const SERVER_STATES = new Set(['25', '42', '53', '57', '58', 'XX']);
 
 /** The result of one batch. Times are those of `performance.now()`. */
@@ -17,13 +19,15 @@ export interface WrittenBatch {
   readonly endedAt: number;
   readonly batchSize: number;
   readonly written: number;
-  /** Those that an earlier delivery had written. */
+  /** Records already written by an earlier delivery. */
   readonly duplicates: number;
   readonly failures: readonly RecordFailure[];
 }
 
-/** Writes consumed records to the store in one transaction. Those that can never be written are rejected; when the store cannot take any
- *  now, all are delivered again, and those that were written meanwhile are duplicates then. */
+/**
+ * Writes consumed records to the store in one transaction. Records that can never be written are rejected. When the store cannot accept
+ * any now, all are delivered again, and those written in the meantime count as duplicates.
+ */
 export function createRecordHandler(writer: RecordWriter, onBatch: (batch: WrittenBatch) => void): RecordHandler {
   return async (records) => {
     const { traces, sources, rejected } = decodeRecords(records);
@@ -54,7 +58,7 @@ async function write(writer: RecordWriter, traces: readonly TraceRecord[], onBat
     return end(await writer.write(traces));
   } catch (error) {
     const failure = failureOf(error);
-    // The error is not the store's, so a record causes it: the consumer halves the batch to find that record.
+    // The error is not caused by the store, so a record causes it. The consumer halves the batch to find that record.
     if (!isTemporary(failure)) throw error;
     return end(traces.map(() => failure));
   }
@@ -64,13 +68,13 @@ function unavailable({ error_class: errorClass, error }: RecordFailure): Handler
   return { status: 'unavailable', errorClass, reason: `${errorClass}: ${error.message}` };
 }
 
-/** Whether the same record may be written later: then it is not the record's fault. */
+/** Whether the same record may be written later, because the failure is not caused by the record. */
 function isTemporary({ error_class: errorClass, error }: Pick<RecordFailure, 'error_class' | 'error'>): boolean {
   if (errorClass === 'unknown') return error.code.length === 5 && SERVER_STATES.has(error.code.slice(0, 2));
   return errorClass !== 'constraint';
 }
 
-/** An error of the writer as the failure of one record. */
+/** Converts an error of the writer to the failure of one record. */
 function failureOf(error: unknown): RecordFailure {
   return { operation: 'write_trace', error_class: classifyPostgresError(error), error: writeErrorOf(error) };
 }

@@ -2,9 +2,9 @@ import type { ConsumerFigures, ConsumerStatus } from '@vitrine/kafka/consume/kaf
 import { z } from 'zod';
 import { VERSION } from '../config.ts';
 
-/** The state of the dependencies, known without a call. */
+/** The state of the dependencies. Reading it makes no calls. */
 export interface PipelineState {
-  /** Why the database cannot be used yet; undefined once it was reached. */
+  /** Why the database is not usable yet; undefined once it was reached. */
   readonly databaseReason: string | undefined;
   /** Undefined before the database was reached. */
   readonly consumer: ConsumerStatus | undefined;

@@ -14,7 +14,7 @@ import { VERSION } from '../config.ts';
 
 const STORE = 'postgres';
 
-/** Of the records that are consumed; the metrics of writing are those of `WRITE_INSTRUMENTS`. */
+/** Metrics of consumed records. Metrics of writes are in `WRITE_INSTRUMENTS`. */
 const CONSUMER_INSTRUMENTS = {
   duplicates: counter('svc.trace.duplicate_total', '{trace}', 'Traces that an earlier delivery had written.'),
   deadLetters: counter('svc.trace.dead_letter_total', '{record}', 'Records sent to the dead letter topic, by reason.', [
@@ -29,7 +29,7 @@ const CONSUMER_INSTRUMENTS = {
   restarts: counter('svc.consumer.restarts_total', '{restart}', 'Sessions with the broker that ended in an error.'),
 };
 
-/** Of the database's tables. */
+/** Metrics of the database's tables. */
 const TABLE_INSTRUMENTS = {
   fallbacks: counter(
     'svc.trace.write_fallback_total',
@@ -46,15 +46,15 @@ export interface WriterFigures {
   readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
   readonly lastStoreDrop: LastStoreDrop | undefined;
   readonly consumer: ConsumerFigures;
-  /** Whether it is in its group and writes. */
+  /** Whether it is a member of its group and writes. */
   readonly isConsuming: boolean;
   readonly fallbacks: WriteFallbacks;
-  /** Days; undefined while it is not known. */
+  /** Days; undefined while unknown. */
   readonly partitionsAhead: number | undefined;
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
-/** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: G12.9, G14.28 to G14.31. */
+/** Metrics and spans of writing; all members are no-ops when telemetry is off. Spec: G12.9, G14.28 to G14.31. */
 export class WriterTelemetry extends ServiceTelemetry {
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS> | undefined;
 

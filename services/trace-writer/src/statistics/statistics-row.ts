@@ -8,7 +8,7 @@ import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-le
 
 const UPDATE_INTERVAL_MS = 5_000;
 const READ_PARTITIONS_INTERVAL_MS = 60_000;
-/** A record that is given up has failed by itself. */
+/** A rejected record has failed because of its own content. */
 const kindOf = (errorClass: string) => `write_batch_fallback ${errorClass}`;
 
 interface WriterCounts {
@@ -17,8 +17,10 @@ interface WriterCounts {
   readonly lastStoreDrop: LastStoreDrop | undefined;
 }
 
-/** Keeps this process's row of statistics, which the diagnostics of the gateways add up: what it has written, and what the store refused,
- *  which is in the dead letter topic. */
+/**
+ * Maintains this process's row of statistics, which the diagnostics of the gateways add up: records written, and records that the store
+ * refused and that are in the dead letter topic.
+ */
 export class StatisticsRow implements AsyncDisposable {
   readonly #database: Queryable;
   readonly #read: () => WriterCounts;
@@ -31,7 +33,7 @@ export class StatisticsRow implements AsyncDisposable {
   constructor(database: Queryable, read: () => WriterCounts) {
     this.#database = database;
     this.#read = read;
-    // While the database is away the row is out of date; log and metrics say why.
+    // While the database is unavailable the row is out of date. Log and metrics report the cause.
     const update = () => void this.#updateOnce().catch(() => {});
     this.#timer = setInterval(update, UPDATE_INTERVAL_MS);
     this.#timer.unref();
@@ -64,7 +66,7 @@ export class StatisticsRow implements AsyncDisposable {
   }
 }
 
-/** Reads once a minute for how many days ahead partitions exist. */
+/** Reads once a minute how many days ahead partitions exist. */
 export class PartitionsAheadReader implements Disposable {
   /** Days; undefined before the first read and while the database is away. */
   partitionsAhead: number | undefined;

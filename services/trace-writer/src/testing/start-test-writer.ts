@@ -7,7 +7,7 @@ import { readWriterConfig } from '../config.ts';
 export interface TestWriter extends AsyncDisposable {
   readonly url: string;
   readonly log: readonly string[];
-  /** What health says: `running` when it consumes and writes, else why not. */
+  /** The status of health: `running` when it consumes and writes, else the reason. */
   state(): Promise<string>;
   /** The sum of a metric's series in the scrape; undefined when it has none. */
   metric(name: string): Promise<number | undefined>;

@@ -21,7 +21,7 @@ export async function insertAuditEvents(database: Queryable, events: readonly Au
 
 export async function listAuditEvents(database: Queryable, query: AuditQuery): Promise<AuditEventPage> {
   const values: unknown[] = [];
-  // No event has U+0000, which Postgres refuses.
+  // Events never contain U+0000, which Postgres refuses.
   const bind = (value: string | number, isTime = false) => {
     const plain = typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
     return `$${values.push(isTime ? new Date(value) : plain)}`;
@@ -29,7 +29,7 @@ export async function listAuditEvents(database: Queryable, query: AuditQuery): P
   return auditPageOf(await database.query(selectAuditPage(query, bind), values), query.limit);
 }
 
-/** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond `maxDenials`; resolves with what it removed. */
+/** Removes a batch of events before a time, and the oldest denials of each kind beyond `maxDenials`. Resolves with the removed rows. */
 export async function removeAuditEvents(database: Queryable, before: number, maxDenials: number): Promise<Removed[]> {
   const remove = async (numbers: string, ...values: unknown[]) => {
     const rows = await database.query<Removed>(

@@ -8,7 +8,8 @@ import { keyRowOf, SELECT_ACTIVE_KEYS } from './key-row.ts';
 
 /** The channel on which changes are notified, with the name of the writer. */
 const KEY_CHANNEL = 'gateway_keys';
-/** Held by every transaction that changes keys or token hashes. It is released after the commit is visible, so that revisions are committed
+/** Taken by every transaction that changes keys or token hashes. It is released after the commit is visible, so that revisions are
+ *  committed
  *  in order: a reader that sees one sees all before it. A sequence may commit a lower number after a higher one. */
 const LOCK = 'vitrine.gateway_keys';
 
@@ -23,7 +24,7 @@ export function changeKeys<T>(
   });
 }
 
-/** The last change that another process has made. It may become less, when the same key is changed here. */
+/** The last change that another process has made. It may decrease when the same key is changed here. */
 async function lastForeignRevision(database: Queryable, writer: string): Promise<number> {
   const last = 'SELECT coalesce(max(revision), 0) AS n FROM gateway_keys WHERE changed_by <> $1';
   const [row] = await database.query<{ n: number }>(last, [writer]);
@@ -35,13 +36,13 @@ async function lastRevision(database: Queryable): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** To be called under the lock. Other processes are notified when the transaction commits. */
+/** Call it under the lock. Other processes are notified when the transaction commits. */
 export async function nextRevision(transaction: Transaction, writer: string): Promise<number> {
   await transaction.query('SELECT pg_notify($1, $2)', [KEY_CHANNEL, writer]);
   return (await lastRevision(transaction)) + 1;
 }
 
-/** To be called in a transaction with one snapshot: a change that is committed between these reads would be skipped for ever. */
+/** Call it in a transaction with one snapshot, because a change committed between these reads would be skipped forever. */
 export async function readChanges(snapshot: Transaction, since: number): Promise<KeyChanges> {
   const [store] = await snapshot.query<{ id: string }>('SELECT id FROM gateway_key_store');
   const revision = await lastRevision(snapshot);
@@ -56,11 +57,11 @@ export async function readChanges(snapshot: Transaction, since: number): Promise
 }
 
 export interface KeyWatch extends AsyncDisposable {
-  /** Resolves when the present state has been read, or could not be read: what changes from then on is noticed. */
+  /** Resolves when the present state was read, or could not be read. Later changes are detected. */
   readonly ready: Promise<void>;
 }
 
-/** Calls `onChange` after another process has changed a key. It looks on notifications and at an interval; what it finds decides.
+/** Calls `onChange` after another process has changed a key. It polls on notifications and at an interval, and only the rows decide.
  *  `writer`: the name of this process in `changed_by`. */
 export function watchKeys(pool: PostgresPool, writer: string, onChange: () => void, intervalMs?: number): KeyWatch {
   let known: number | undefined;
@@ -74,7 +75,7 @@ export function watchKeys(pool: PostgresPool, writer: string, onChange: () => vo
       isFailing = false;
       if (isNew && !isOver) onChange();
     } catch {
-      // The watcher then reads the changes, and at once gets the fault with the reason.
+      // The watcher then reads the changes and gets the fault with the reason at once.
       if (!isFailing && !isOver) onChange();
       isFailing = true;
     }

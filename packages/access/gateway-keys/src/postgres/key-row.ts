@@ -12,7 +12,7 @@ const INSERT_KEYS = `INSERT INTO gateway_keys (${INSERTED_COLUMNS})
   SELECT ${INSERTED_COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
 const READ_COLUMNS = `${INSERTED_COLUMNS}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
   previous_token_mac, previous_until`;
-/** To be continued with conditions on active keys. */
+/** Append conditions on active keys. */
 export const SELECT_ACTIVE_KEYS: string = `SELECT ${READ_COLUMNS} FROM gateway_keys WHERE revoked_at IS NULL`;
 /** Two parameters from `$1` on: the tenant, or null and null for all. */
 const OF_TENANT = ' AND ($1::text IS NULL OR (org_id = $1 AND workspace_id = $2))';
@@ -33,7 +33,7 @@ export async function hasKeyId(database: Queryable, id: string): Promise<boolean
   return (await database.query('SELECT FROM gateway_keys WHERE id = $1', [id])).length > 0;
 }
 
-/** Those of these ids that a key has or had. */
+/** The ids among these that a key has or had. */
 export async function usedKeyIds(database: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const rows = await database.query<{ id: string }>('SELECT id FROM gateway_keys WHERE id = ANY ($1::text[])', [ids]);
   return new Set(rows.map(({ id }) => id));

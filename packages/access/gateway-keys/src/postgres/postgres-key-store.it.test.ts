@@ -27,7 +27,7 @@ const changeKey = async (id: string) => {
   await other.create(key, [key], auditEvent({ target: id }));
 };
 
-test('a change is noticed within a second, also one that was made while LISTEN had lost its connection', async () => {
+test('a change is detected within a second, also one made while LISTEN had lost its connection', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await using pool = new PostgresPool({ dsn: proxy.dsn, applicationName: 'watching' });
   await using store = new PostgresKeyStore(pool);
@@ -44,7 +44,7 @@ test('a change is noticed within a second, also one that was made while LISTEN h
   expect(active.map(({ id }) => id).toSorted()).toEqual(['first', 'second']);
 });
 
-test('a change that was not notified is noticed by the poll', async () => {
+test('a change without a notification is detected by the poll', async () => {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'watching' });
   await changeKey('k');
   let notified = 0;
@@ -54,7 +54,7 @@ test('a change that was not notified is noticed by the poll', async () => {
   await waitUntil(() => notified === 1, { what: 'the poll' });
 });
 
-test('a database that is away is a fault that names it without its password, and it is used again when it is back', async () => {
+test('an unavailable database is a fault that names it without its password, and it is used again when it is back', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await using pool = new PostgresPool({ dsn: proxy.dsn, applicationName: 'test' });
   await using store = new PostgresKeyStore(pool);

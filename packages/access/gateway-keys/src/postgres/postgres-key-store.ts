@@ -33,7 +33,7 @@ import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem
 
 /** Every gateway process has all active keys in memory. */
 export const MAX_ACTIVE_KEYS = 20_000;
-/** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
+/** Stored denials of each kind (`audit-rows.ts`): a client that is denied constantly must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
 
 interface PostgresKeyStoreOptions {
@@ -41,8 +41,10 @@ interface PostgresKeyStoreOptions {
   readonly maxDenials?: number;
 }
 
-/** Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the
- *  caller, and outlives the store. */
+/**
+ * Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the
+ * caller and outlives the store.
+ */
 export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #maxActiveKeys: number;
@@ -136,7 +138,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   }
 
   async changes(since: number): Promise<KeyChanges> {
-    // What a watch has not read as the present state is either here or notified.
+    // Every change after the state read by a watch is either here or notified.
     await Promise.all([...this.#watches].map((watch) => watch.ready));
     const snapshot = { isolation: 'REPEATABLE READ', readOnly: true } as const;
     return this.#call(() => this.#pool.transaction((transaction) => readChanges(transaction, since), snapshot));

@@ -60,7 +60,7 @@ test('a key is registered, changed and revoked by its resource alone, each with 
   expect(await audited()).toEqual(['create', 'update', 'revoke'].map((action) => `operator gateway_key.${action}`));
 });
 
-test('while a token is rotated the next one is accepted beside it, afterwards the previous one until its time', async () => {
+test('during a rotation the next token is accepted too, afterwards the previous one until its expiry', async () => {
   await rows.register(KEY, FIELDS, tokenOf('one'));
   expect(await rows.stageToken(KEY, tokenOf('lost'))).toBe('written');
   expect(await rows.stageToken(KEY, tokenOf('two'))).toBe('written');
@@ -77,7 +77,7 @@ test('while a token is rotated the next one is accepted beside it, afterwards th
   expect(await audited()).toEqual(['create', 'rotate', 'rotate'].map((action) => `operator gateway_key.${action}`));
 });
 
-test('a token that another key has or had is taken, by either pepper; the own one is not when the row was deleted', async () => {
+test('a token of another key is reserved, under either pepper; the own one is not after the row was deleted', async () => {
   await gateway.create(newKey('rest', hashOf('taken', 1)), [hashOf('taken', 1)], auditEvent());
   expect(await rows.register(KEY, FIELDS, tokenOf('taken'))).toBe('token_taken');
   await rows.register(KEY, FIELDS, tokenOf('one'));
@@ -87,7 +87,7 @@ test('a token that another key has or had is taken, by either pepper; the own on
   expect(await rows.register(KEY, FIELDS, tokenOf('one'))).toBe('registered');
 });
 
-test('a key that a person revoked comes back with another token only, and the revoked one stays rejected', async () => {
+test('a key revoked by a person returns only with another token, and the revoked one stays rejected', async () => {
   await rows.register(KEY, FIELDS, tokenOf('leaked'));
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'a person in psql' });
   await admin.execute("UPDATE gateway_keys SET revoked_at = now() WHERE id = 'k'");
@@ -98,7 +98,7 @@ test('a key that a person revoked comes back with another token only, and the re
   expect([key?.token_mac, key?.previous]).toEqual([hashOf('new', 2).token_mac, undefined]);
 });
 
-test('a key that nothing owns is adopted in its tenant only, and can be let go', async () => {
+test('an unowned key is adopted only in its tenant, and can be released', async () => {
   await gateway.create(newKey('k'), [hashOf('of rest')], auditEvent());
   expect(await rows.adopt(KEY, { ...FIELDS, ...B })).toBe(false);
   expect(await rows.adopt(KEY, FIELDS)).toBe(true);
@@ -109,7 +109,7 @@ test('a key that nothing owns is adopted in its tenant only, and can be let go',
   expect(await rows.adopt(OTHER, FIELDS)).toBe(true);
 });
 
-test('of many keys each is registered or has a reason of its own, and two of them never share an id or a token', async () => {
+test('each of many keys is registered or has its own reason, and no two share an id or a token', async () => {
   const many = [
     ['k', 'one'],
     ['k', 'two'],
@@ -132,7 +132,7 @@ test('of many keys each is registered or has a reason of its own, and two of the
   expect(await audited()).toEqual(['create', 'create'].map((action) => `operator gateway_key.${action}`));
 });
 
-test('the bound of active keys holds, and faults of the transactions pass', async () => {
+test('the bound of active keys is enforced, and faults of the transactions are passed on', async () => {
   expect(await new PostgresManagedKeys(pool, pool, 0).register(KEY, FIELDS, tokenOf('one'))).toBe('full');
   const refused = { transaction: () => Promise.reject(Object.assign(new Error('lost'), { code: 'away' })) };
   const failure: unknown = await new PostgresManagedKeys(pool, refused).revoke(KEY).catch((error: unknown) => error);

@@ -27,9 +27,9 @@ import { MAX_ACTIVE_KEYS } from './postgres-key-store.ts';
 import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
 const OPERATOR = 'operator';
-/** Of a row that the resource owns, with the parameters of `OwnedKey` first. */
+/** Condition for a row owned by the resource, with the parameters of `OwnedKey` first. */
 const OWNED = 'id = $1 AND owner_uid = $2';
-/** What every change sets, with the next two parameters. */
+/** Columns set by every change, with the next two parameters. */
 const CHANGED = 'revision = $3, changed_by = $4';
 const FIELDS = MANAGED_KEY_FIELDS.map((field) => `${field} = ${parameterOf(field)}`).join(', ');
 const PROMOTED = `pepper_version = next_pepper_version, token_mac = next_token_mac, next_pepper_version = NULL, next_token_mac = NULL,

@@ -15,7 +15,7 @@ export async function isKnown(database: Queryable, hashes: readonly TokenHash[])
   return (await database.query('SELECT FROM token_hashes WHERE token_mac = ANY ($1::bytea[]) LIMIT 1', [macs])).length > 0;
 }
 
-/** The ids of those keys with a token that another key has or had. */
+/** The ids of keys whose token another key has or had. */
 export async function takenByOthers(database: Queryable, keys: readonly KeyTokens[]): Promise<string[]> {
   const taken = `SELECT DISTINCT given.id FROM unnest($1::text[], $2::bytea[]) AS given (id, token_mac)
     JOIN token_hashes USING (token_mac) WHERE key_id <> given.id`;
@@ -24,7 +24,7 @@ export async function takenByOthers(database: Queryable, keys: readonly KeyToken
   return keys.map(({ id }) => id).filter((id) => found.has(id));
 }
 
-/** Under every pepper: another process may be configured with only some of them. Records the peppers too. */
+/** Under every pepper, because another process may be configured with only some of them. Records the peppers too. */
 export async function keepHashes(database: Queryable, keys: readonly KeyTokens[]): Promise<void> {
   const { ids, macs, peppers } = columnsOf(keys);
   const keep = `INSERT INTO token_hashes (key_id, token_mac, pepper_version)
@@ -46,7 +46,7 @@ function columnsOf(keys: readonly KeyTokens[]) {
   };
 }
 
-/** The peppers of gateway keys. Hashes that only keep a token taken need no pepper. */
+/** The peppers of gateway keys. Hashes that only reserve a token need no pepper. */
 export async function readStoredPeppers(database: Queryable): Promise<StoredPeppers> {
   const text = `SELECT pepper_version, count(*) AS hashes FROM (
       SELECT pepper_version FROM gateway_keys WHERE revoked_at IS NULL
@@ -58,7 +58,7 @@ export async function readStoredPeppers(database: Queryable): Promise<StoredPepp
   return { recorded: await recordedPeppers(database, 'gateway_keys'), used: await database.query<PepperUse>(text) };
 }
 
-/** To be called under the lock of keys. */
+/** Call it under the lock of keys. */
 export async function storedPepperProblem(
   database: Queryable,
   configured: readonly PepperIdentity[],
@@ -66,7 +66,7 @@ export async function storedPepperProblem(
   return pepperProblem(configured, await readStoredPeppers(database));
 }
 
-/** Replaces the hashes of tokens that keys still have, and resolves with these keys. To be called under the lock of keys. */
+/** Replaces the hashes of tokens that keys still have, and resolves with these keys. Call it under the lock of keys. */
 export async function moveTokens(database: Transaction, moves: readonly TokenMove[], writer: string): Promise<KeyRow[]> {
   const { recorded } = await readStoredPeppers(database);
   const tokens = moves.map(({ id, to }) => ({ id, known: [to] }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { auditEvent, newKey } from '../testing/key-rows.ts';
 import { EmbeddedKeyStore } from './embedded-key-store.ts';
 
-test('opens nothing before the first call, and creates its folder then', async () => {
+test('opens nothing before the first call, which creates its folder', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'not', 'yet', 'gateway-keys.db');
   await using store = new EmbeddedKeyStore({ path });
@@ -24,7 +24,7 @@ test('removal of old events creates no file', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('two processes that open a new file at once both can', async () => {
+test('two processes can open a new file at once', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   await using one = new EmbeddedKeyStore({ path });
@@ -32,7 +32,7 @@ test('two processes that open a new file at once both can', async () => {
   expect(await Promise.all([one.list(undefined), two.list(undefined)])).toEqual([[], []]);
 });
 
-test('a file that is no database is a fault, and is used again when it is one', async () => {
+test('a file that is not a database is a fault, and is used again once it is one', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   writeFileSync(path, 'these are my notes. '.repeat(200));
@@ -42,7 +42,7 @@ test('a file that is no database is a fault, and is used again when it is one', 
   expect(await store.list(undefined)).toEqual([]);
 });
 
-test('a file that was removed is a fault, and one in its place is notified and used', async () => {
+test('a removed file is a fault, and its replacement is notified and used', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   await using store = new EmbeddedKeyStore({ path });

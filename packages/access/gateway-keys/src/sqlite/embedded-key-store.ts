@@ -13,11 +13,11 @@ const MAX_WAITING_CALLS = 1_024;
 /** How often the file is polled for writes of another process: 20 µs of the thread. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Stands for the version of a file that cannot be read. */
+/** The version of an unreadable file. */
 const GONE = 'gone';
 
 export interface EmbeddedKeyStoreOptions extends KeyModuleOptions {
-  /** A worker thread that has the file beside its other work. Without one, calls block the caller's thread: for commands. */
+  /** A worker thread that serves the file in addition to its other work. Without one, calls block the caller's thread, as in commands. */
   readonly thread?: ModuleThread | undefined;
 }
 
@@ -68,7 +68,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
         if (last !== undefined && version !== last) onChange();
         last = version;
       } catch {
-        // The watcher then reads the changes, and at once gets the fault with the reason.
+        // The watcher then reads the changes and gets the fault with the reason at once.
         if (last !== GONE) onChange();
         last = GONE;
       } finally {

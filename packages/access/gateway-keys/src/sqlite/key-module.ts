@@ -16,7 +16,7 @@ export interface KeyCall {
   readonly args: readonly unknown[];
 }
 
-/** The first call opens the file; one that fails is tried again by the next. */
+/** The first call opens the file. The next call retries a failure. */
 export function openService(options: unknown): ThreadService {
   const { path, ...bounds } = options as KeyModuleOptions;
   let store: SqliteKeyStore | undefined;
@@ -30,8 +30,10 @@ export function openService(options: unknown): ThreadService {
   };
 }
 
-/** Restoring a backup puts another file in the place of the open one: changes made there, such as a revocation, would never be seen here,
- *  and changes made here would be lost. */
+/**
+ * Restoring a backup replaces the open file. Changes in the new file, such as a revocation, would never be seen here, and changes made
+ * here would be lost.
+ */
 function currentStore(open: SqliteKeyStore | undefined, path: string, bounds: SqliteKeyStoreOptions): SqliteKeyStore {
   if (open?.isReplaced === false) return open;
   makeFolder(dirname(path));

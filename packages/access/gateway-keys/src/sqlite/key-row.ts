@@ -40,7 +40,7 @@ export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {
   return storedKeyOf(row, String(row['permissions'] ?? '').split(' '), row['token_mac'] as Uint8Array);
 }
 
-/** The peppers of gateway keys. Hashes that only keep a token taken need no pepper. A file of an earlier version has no fingerprints. */
+/** The peppers of gateway keys. Hashes that only reserve a token need no pepper. A file of an earlier version has no fingerprints. */
 export function readStoredPeppers(database: DatabaseSync): StoredPeppers {
   const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'pepper_fingerprints'").get() !== undefined;
   const recorded = hasTable ? database.prepare('SELECT pepper_version, pepper_fingerprint FROM pepper_fingerprints').all() : [];
@@ -56,7 +56,7 @@ export function readStoredPeppers(database: DatabaseSync): StoredPeppers {
   };
 }
 
-/** What is recorded never changes. */
+/** Records never change. */
 export function recordPeppers(database: DatabaseSync, peppers: readonly PepperIdentity[]): void {
   const record = database.prepare('INSERT OR IGNORE INTO pepper_fingerprints VALUES (?, ?)');
   for (const { pepper_version, pepper_fingerprint } of peppers) record.run(pepper_version, pepper_fingerprint);

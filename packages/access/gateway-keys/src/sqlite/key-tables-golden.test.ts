@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, 'testdata');
 const fileOf = (version: number) => `keys-schema-${version}.sql`;
 const VERSIONS = KEY_MIGRATIONS.map((_, i) => i + 1);
 
-test.each(VERSIONS)('testdata has the tables of key databases of version %i; npm run golden writes them', (version) => {
+test.each(VERSIONS)('testdata contains the tables of key databases of version %i; npm run golden writes them', (version) => {
   using database = new DatabaseSync(':memory:');
   for (const migration of KEY_MIGRATIONS.slice(0, version)) database.exec(migration);
   database.exec(`PRAGMA user_version = ${version}`);

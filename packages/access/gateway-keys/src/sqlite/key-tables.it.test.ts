@@ -37,7 +37,7 @@ function makeSchema(at: string, version: number): void {
   database.exec(`INSERT INTO audit_events VALUES (1, 7, 'system', 'gateway_key.revoke', 'revoked', 'allow', '', 'c', '', '')`);
 }
 
-test('a token that a process of an earlier version rotates away in the same file stays taken', () => {
+test('a token replaced by a process of an earlier version in the same file stays reserved', () => {
   using store = new SqliteKeyStore(path);
   create(store, 'k', 'first');
   using earlier = new DatabaseSync(path);
@@ -65,7 +65,7 @@ describe('a database of schema 1', () => {
     expect(create(store, 'revoked', 'new', B)).toBe('id_taken');
   });
 
-  test('that is put back below a running store is migrated too', async () => {
+  test('that replaces the file of a running store is migrated too', async () => {
     await using store = new EmbeddedKeyStore({ path });
     await store.list(undefined);
     makeSchema(join(folder.path, 'copy.db'), 1);

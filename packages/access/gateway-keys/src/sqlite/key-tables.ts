@@ -1,7 +1,7 @@
 import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Forward only: a migration that a release has never changes, and new ones are appended. The `user_version` of a file is the number of
+/** Forward only: a released migration never changes, and new ones are appended. The `user_version` of a file is the number of
  *  migrations that were applied to it. */
 export const KEY_MIGRATIONS: readonly string[] = [
   `CREATE TABLE gateway_keys (
@@ -38,10 +38,10 @@ export const KEY_MIGRATIONS: readonly string[] = [
      org_id TEXT NOT NULL,
      workspace_id TEXT NOT NULL
    ) STRICT;`,
-  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: a token that was rotated away and
-  // registered again by another tenant would bring that tenant the requests of every client that still sends it. Triggers fill it,
-  // so that a process of an earlier version, which may have the file open, cannot leave one out.
-  // The indexes are for reading audit events newest first: of a tenant, with its filters, and of all tenants.
+  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: if another tenant registered a
+  // replaced token, it would receive the requests of every client that still sends it. Triggers fill the table, so that a process of an
+  // earlier version, which may have the file open, cannot omit one. The indexes are for reading audit events newest first: of a tenant,
+  // with its filters, and of all tenants.
   `CREATE TABLE token_hashes (
      token_mac BLOB NOT NULL PRIMARY KEY,
      pepper_version INTEGER NOT NULL,
@@ -56,7 +56,7 @@ export const KEY_MIGRATIONS: readonly string[] = [
    END;
    CREATE INDEX audit_events_of_tenant ON audit_events (org_id, workspace_id, at, number, actor, action, outcome);
    CREATE INDEX audit_events_by_time ON audit_events (at);`,
-  // A token that moves to a newer pepper may have its hash there already: new tokens are kept under every pepper.
+  // The hash of a token that moves to a newer pepper may already exist, because new tokens are stored under every pepper.
   `CREATE TABLE pepper_fingerprints (
      pepper_version INTEGER PRIMARY KEY,
      pepper_fingerprint TEXT NOT NULL
@@ -89,7 +89,7 @@ export function createKeyTables(database: DatabaseSync): void {
   });
 }
 
-/** Commits what `work` does, or rolls it back when it throws. */
+/** Commits the changes of `work`, or rolls them back when it throws. */
 export function inTransaction<T>(
   database: DatabaseSync,
   work: () => T,

@@ -27,7 +27,7 @@ test('a file of a newer version is rejected and left unchanged', () => {
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 });
 });
 
-describe('a file that is no key database', () => {
+describe('a file that is not a key database', () => {
   const contents = () => readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name)).toString('base64')]);
 
   test.each([
@@ -59,7 +59,7 @@ describe('a file that is no key database', () => {
     expect(contents()).toEqual(before);
   });
 
-  test('its own file is no trace file', () => {
+  test('its own file is not a trace file', () => {
     const what = /^the file holds the tables "audit_events", "gateway_keys".* and is not a Vitrine trace file$/;
     expect(foreignFile(path, TRACE_FILE)).toMatch(what);
     expect(foreignFile(path, KEY_DATABASE)).toBeUndefined();

@@ -35,11 +35,11 @@ import {
 import { createKeyTables, inTransaction, KEY_DATABASE } from './key-tables.ts';
 
 const IN_MEMORY = ':memory:';
-/** How long a call waits for another process's lock: the command line writes beside a running gateway. */
+/** How long a call waits for another process's lock: the command line writes while a gateway is running. */
 const BUSY_TIMEOUT_MS = 2_000;
 /** Every gateway process has all active keys in memory. */
 const MAX_ACTIVE_KEYS = 20_000;
-/** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
+/** Stored denials of each kind (`audit-rows.ts`): a client that is denied constantly must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
 
 export interface SqliteKeyStoreOptions {
@@ -73,7 +73,7 @@ export class SqliteKeyStore implements Disposable {
     }
     this.#database = openDatabase(path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      // Keys are few and matter: a confirmed change survives a power cut too.
+      // Keys are few and important, so a confirmed change must survive a power failure.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       createKeyTables(this.#database);
       this.#file = fileAt(path);
@@ -162,7 +162,7 @@ export class SqliteKeyStore implements Disposable {
   }
 
   changes(since: number): KeyChanges {
-    // One snapshot: a change that is committed between these reads would be skipped for ever.
+    // One snapshot, because a change committed between these reads would be skipped forever.
     const read = (): KeyChanges => {
       const revoked = 'SELECT id, revision FROM gateway_keys WHERE revision > ? AND revoked_at IS NOT NULL';
       return {
@@ -252,7 +252,7 @@ export class SqliteKeyStore implements Disposable {
     return known.some(({ token_mac }) => holder.get(token_mac, id) !== undefined);
   }
 
-  /** Under every pepper: another process may be configured with only some of them. Records the peppers too. */
+  /** Under every pepper, because another process may be configured with only some of them. Records the peppers too. */
   #keepHashes(id: string, hashes: readonly NewTokenHash[]): void {
     const keep = this.#database.prepare('INSERT OR IGNORE INTO token_hashes VALUES (?, ?, ?)');
     for (const { token_mac, pepper_version } of hashes) keep.run(token_mac, pepper_version, id);

@@ -10,7 +10,7 @@ const workspace_id = fc.constantFrom('w', 'v', '');
 const actor = fc.constantFrom('k1', 'k2', 'system', '');
 const action = fc.constantFrom(...AUDIT_ACTIONS);
 const outcome = fc.constantFrom(...AUDIT_OUTCOMES);
-// Few moments, so that many events share one.
+// Few distinct times, so that many events share one.
 const at = fc.integer({ min: 1, max: 6 });
 const event: fc.Arbitrary<AuditEvent> = fc.record({
   at,
@@ -51,7 +51,7 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     await place[Symbol.asyncDispose]();
   });
 
-  test('a change of a key appends one event, and a rejected one none', async () => {
+  test('a change of a key appends one event, and a rejected change appends none', async () => {
     const key = newKey('a');
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
@@ -68,7 +68,7 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     ]);
   });
 
-  test('old events are removed, and of denials the oldest beyond their bound; changes stay', async () => {
+  test('old events and the oldest denials beyond their bound are removed; changes stay', async () => {
     const denied = [1, 2, 3, 4, 5].map((n) => auditEvent({ target: `denied ${n}`, outcome: 'deny', at: T0 + n }));
     await store.appendAudit([auditEvent({ target: 'old', at: T0 - 1 }), auditEvent({ target: 'change' }), ...denied]);
     expect(await store.removeAuditBefore(T0)).toEqual([
@@ -95,19 +95,19 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     expect(await targetsOf(store)).toEqual(['rejected change', ...unknown, 'known 17', 'known 18', 'known 19']);
   });
 
-  test('a filter of any text is answered', async () => {
+  test('a filter may have any text', async () => {
     await store.appendAudit([auditEvent({ target: 'a', at: T0 })]);
     expect(await allAuditEvents(store, { actor: '\0', limit: 200 })).toEqual([]);
   });
 
-  test('removal where nothing was ever stored removes nothing', async () => {
+  test('removal from an empty store removes nothing', async () => {
     expect(await store.removeAuditBefore(T0)).toEqual([]);
   });
 }
 
 /** `numRuns`: places to open. */
 export function testAuditPages(openPlace: () => Promise<KeyPlace>, numRuns: number): void {
-  test('the pages of any query are what a plain scan finds, newest first, each once', async () => {
+  test('the pages of any query equal a plain scan, newest first, each event once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(event, { maxLength: 60 }),

@@ -10,7 +10,7 @@ export interface KeyPlace extends AsyncDisposable {
   open(): OpenedKeyStore;
 }
 
-/** The store's bounds, where a test needs smaller ones. */
+/** The store's bounds, if a test needs smaller ones. */
 export interface KeyBounds {
   readonly maxActiveKeys?: number;
   readonly maxDenials?: number;

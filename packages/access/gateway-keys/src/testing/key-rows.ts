@@ -7,7 +7,7 @@ export const T0 = Date.UTC(2026, 0, 1);
 export const A = { org_id: 'a', workspace_id: 'w' };
 export const B = { org_id: 'b', workspace_id: 'w' };
 
-/** As the pepper of this version hashes it; `secret` tells two peppers of one version apart. */
+/** Hashes with the pepper of this version; `secret` distinguishes two peppers of one version. */
 export function hashOf(token: string, pepper = 1, secret = 'a'): NewTokenHash {
   return { ...storedHashOf(token, pepper, secret), pepper_fingerprint: secret.repeat(16) };
 }
@@ -17,7 +17,7 @@ export function storedHashOf(token: string, pepper = 1, secret = 'a'): TokenHash
   return { pepper_version: pepper, token_mac };
 }
 
-/** A key with the token `token of ID`, and what its store needs to know of its hash. */
+/** A key with the token `token of ID`, and the hash for its store. */
 export function newKey(id: string, fields: Partial<NewKey & NewTokenHash> = {}): NewKey & NewTokenHash {
   return {
     id,

@@ -26,7 +26,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   });
 
   describe('keys', () => {
-    test('a key comes back as it was made, also to another process', async () => {
+    test('a key is read as it was created, also by another process', async () => {
       const { pepper_fingerprint, ...full } = newKey('full', {
         name: 'n',
         description: 'd',
@@ -72,7 +72,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   });
 
   describe('ids and tokens', () => {
-    test('are taken for ever, also those of a revoked key, also by another tenant', async () => {
+    test('are reserved forever, also those of a revoked key, also against another tenant', async () => {
       await create(store, 'once');
       await store.revoke('once', A, auditEvent());
       expect(await create(store, 'once', { ...hashOf('another token') })).toEqual({ kind: 'id_taken' });
@@ -81,7 +81,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(await store.list(undefined)).toEqual([]);
     });
 
-    test('a token stays taken after it was rotated away, for the same key, the same tenant and any other', async () => {
+    test('a replaced token stays reserved for the same key, the same tenant and any other', async () => {
       await create(store, 'k', hashOf('first'));
       for (const next of ['second', 'third'])
         expect(await store.rotate('k', undefined, [hashOf(next)], auditEvent())).toMatchObject({ kind: 'rotated' });
@@ -96,7 +96,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
         expect(await create(other, 'later', { ...B, ...hashOf(old) })).toEqual({ kind: 'token_taken' });
     });
 
-    test('a token is known by its hash under an older pepper, and to a process that has only that one', async () => {
+    test('a token is found by its hash under an older pepper, also by a process with only that one', async () => {
       await create(store, 'old', hashOf('token', 1));
       const rotated = await store.rotate('old', A, [hashOf('next', 2), hashOf('next', 1)], auditEvent());
       expect(rotated.kind).toBe('rotated');
@@ -105,13 +105,13 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(await create(store, 'of an older process', hashOf('next', 1))).toEqual({ kind: 'token_taken' });
     });
 
-    test('a token that differs in case or by a sign is another token', async () => {
+    test('a token that differs in case or by a character is another token', async () => {
       await create(store, 'k', hashOf('Token'));
       const others = [await create(store, 'l', hashOf('token')), await create(store, 'm', hashOf('Token~'))];
       expect(others.map(({ kind }) => kind)).toEqual(['created', 'created']);
     });
 
-    test('a token is given to one of two processes that register it at once', async () => {
+    test('only one of two processes that register a token at once gets it', async () => {
       await using other = place.open();
       await Promise.all([store.list(undefined), other.list(undefined)]);
       const outcomes = await Promise.all(
@@ -122,7 +122,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['created', ...Array<string>(39).fill('token_taken')]);
     });
 
-    test('rotating ends the old token, and neither a token in use nor the present one is taken', async () => {
+    test('a rotation ends the old token, and rejects a token in use or the present one', async () => {
       await create(store, 'k');
       await create(store, 'other');
       const rotate = (token: string) => store.rotate('k', A, [hashOf(token)], auditEvent());
@@ -132,7 +132,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect((await store.find('k', A))?.token_mac).toEqual(hashOf('new').token_mac);
     });
 
-    test('tokens of keys that are not stored are reserved, and those that another key has are named', async () => {
+    test('tokens of keys outside the store are reserved, and those of other keys are reported', async () => {
       await create(store, 'k', hashOf('stored'));
       const keys = [
         { id: 'file-1', known: [hashOf('stored')] },
@@ -145,7 +145,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   });
 
   describe('changes', () => {
-    test('from nothing they are the active keys, and afterwards what has changed since', async () => {
+    test('from revision 0 they are the active keys, and afterwards the changes since', async () => {
       for (const id of ['a', 'b', 'c']) await create(store, id);
       await store.revoke('a', A, auditEvent());
       const first = await store.changes(0);
@@ -157,14 +157,14 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(await store.changes(next.revision)).toMatchObject({ revision: next.revision, active: [], revoked: [] });
     });
 
-    test('use is no change', async () => {
+    test('a use is not a change', async () => {
       await create(store, 'a');
       const { revision } = await store.changes(0);
       await store.markUsed([{ id: 'a', at: T0 }]);
       expect(await store.changes(revision)).toMatchObject({ revision, active: [], revoked: [] });
     });
 
-    test('of two processes that write at once are all seen by a third that follows', async () => {
+    test('of two concurrent writers are all seen by a third process that follows', async () => {
       await using one = place.open();
       await using two = place.open();
       const write = async (writer: KeyStore, name: string) => {
@@ -196,12 +196,12 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(stored).toHaveLength(40);
     });
 
-    test('of another process are notified, and own ones are not', async () => {
+    test('of another process are notified, but own ones are not', async () => {
       await using other = place.open();
       let notified = 0;
       await create(store, 'own');
       using _watching = store.watch(() => (notified += 1));
-      // The watch has read the present version before this: calls are in order.
+      // The watch has already read the present version, because calls are in order.
       await create(store, 'second');
       expect(notified).toBe(0);
       const { revision } = await store.changes(0);
@@ -215,7 +215,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
 
 /** `numRuns`: places to open. */
 export function testTenantIsolation(openPlace: () => Promise<KeyPlace>, numRuns: number): void {
-  test('no row of one tenant is ever seen or changed by another, whatever both do', async () => {
+  test('no tenant ever sees or changes a row of another', async () => {
     const tenant = fc.constantFrom(A, B, { org_id: 'a', workspace_id: 'v' });
     const id = fc.constantFrom('k1', 'k2', 'k3', 'k4');
     const token = fc.constantFrom('t1', 't2', 't3', 't4', 't5');
@@ -243,7 +243,7 @@ export function testTenantIsolation(openPlace: () => Promise<KeyPlace>, numRuns:
             expect((await own.revoke(target, actor, event)).kind).toBe(isOwn ? 'revoked' : 'not_found');
             if (isOwn && known !== undefined) known.isActive = false;
           }
-          // Never removed: a token that a key had once is taken for ever.
+          // Never removed: a token that a key ever had is reserved forever.
           for (const one of owners.values()) tokens.add(one.token);
           for (const reader of [A, B]) {
             const visible = [...owners].filter(([, one]) => one.isActive && one.tenant === reader);

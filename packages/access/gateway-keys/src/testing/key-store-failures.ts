@@ -34,7 +34,7 @@ const STEPS: readonly Step[] = [
   (store) => createKey(store, 'c', 'file-2'),
 ];
 
-/** What the ports show, without what a store may number as it likes. */
+/** The visible state of the ports, without numbers that a store may choose freely. */
 async function stateOf(store: OpenedKeyStore) {
   const rows = await store.list(undefined);
   const { active, revision } = await store.changes(0);
@@ -48,14 +48,16 @@ async function stateOf(store: OpenedKeyStore) {
   };
 }
 
-/** A store in which every n-th statement fails, for every n: the call under way is a fault, has changed nothing, and succeeds when it is
- *  made again. `openPlace` calls `failures.statement` before each statement. */
+/**
+ * A store in which every n-th statement fails, for every n: the call in progress is a fault, has changed nothing, and succeeds when
+ * repeated. `openPlace` calls `failures.statement` before each statement.
+ */
 export function testKeyStoreFailures(openPlace: (failures: StatementFailures) => Promise<KeyPlace>): void {
-  test('whichever statement fails, its call is a fault that changes nothing, and the store goes on', async () => {
+  test('whichever statement fails, its call is a fault without changes, and the store continues', async () => {
     const expected = await statesWithoutFailure(() => openPlace(new StatementFailures(Number.POSITIVE_INFINITY)));
     let failAt = 1;
     while (await failsOnce(failAt)) failAt += 1;
-    // Each step has one statement at least, and a change has several.
+    // Each step has at least one statement, and a change has several.
     expect(failAt).toBeGreaterThan(2 * STEPS.length);
 
     async function failsOnce(n: number): Promise<boolean> {

@@ -5,7 +5,7 @@ import { A, auditEvent, B, hashOf, newKey, storedHashOf } from './key-rows.ts';
 
 const identityOf = ({ pepper_version, pepper_fingerprint }: NewTokenHash) => ({ pepper_version, pepper_fingerprint });
 
-/** What a `KeyStore` promises of the peppers of its hashes. */
+/** The promises of a `KeyStore` about the peppers of its hashes. */
 export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
   let place: KeyPlace;
   let store: OpenedKeyStore;
@@ -34,7 +34,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       });
     });
 
-    test('with another secret under a recorded version store nothing, and change no record', async () => {
+    test('with another secret under a recorded version store nothing and change no record', async () => {
       await create('k', hashOf('token'));
       const before = await store.storedPeppers();
       const problem = { kind: 'different', pepper_version: 1, hashes: 1 };
@@ -48,7 +48,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       expect(await create('l', hashOf('next'))).toMatchObject({ kind: 'created' });
     });
 
-    test('without that of a key create no key, and rotate this one', async () => {
+    test('that lack that of a key cannot create keys, but can rotate this one', async () => {
       await create('k', hashOf('token'));
       const problem = { kind: 'missing', pepper_version: 1, hashes: 1 };
       expect(await create('l', hashOf('other', 2))).toEqual({ kind: 'pepper_mismatch', problem });
@@ -56,7 +56,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       expect(await create('l', hashOf('other', 2))).toMatchObject({ kind: 'created' });
     });
 
-    test('of hashes without a record are recorded when a token was verified', async () => {
+    test('of unrecorded hashes are recorded when they verify a token', async () => {
       await store.recordPeppers([hashOf('', 3)]);
       expect((await store.storedPeppers()).recorded).toEqual([identityOf(hashOf('', 3))]);
     });
@@ -65,7 +65,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
   describe('a token that moves to another pepper', () => {
     const move = (id: string, token: string) => ({ id, from: storedHashOf(token, 1), to: hashOf(token, 2) });
 
-    test('is a change that other processes see, and stays taken under both', async () => {
+    test('is a change that other processes see, and stays reserved under both', async () => {
       await create('k', hashOf('token', 1));
       const { revision } = await store.changes(0);
       const [moved] = await store.moveTokens([move('k', 'token')]);
@@ -78,12 +78,12 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       for (const version of [1, 2]) expect(await create('other', hashOf('token', version))).toEqual({ kind: 'token_taken' });
     });
 
-    test('moves also when it is kept under both since it was made', async () => {
+    test('also moves when it was stored under both at its creation', async () => {
       await create('k', hashOf('token', 1), hashOf('token', 2));
       expect(await store.moveTokens([move('k', 'token')])).toMatchObject([{ id: 'k', ...storedHashOf('token', 2) }]);
     });
 
-    test('does not when it was rotated away, revoked or moved meanwhile, or another key has it', async () => {
+    test('does not move when it was replaced, revoked or moved in the meantime, or another key has it', async () => {
       await create('rotated', hashOf('one', 1), hashOf('one', 2));
       await store.rotate('rotated', A, [hashOf('two', 1), hashOf('two', 2)], auditEvent());
       await create('revoked', hashOf('three', 1), hashOf('three', 2));
@@ -110,7 +110,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       expect(rows.every(({ pepper_version }) => pepper_version === 2)).toBe(true);
     });
 
-    test('keeps its tenant, and stays out of reach of another', async () => {
+    test('keeps its tenant and is not accessible to another', async () => {
       await create('k', hashOf('token', 1));
       await store.moveTokens([move('k', 'token')]);
       expect(await store.find('k', B)).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { PepperIdentity } from '../pepper-identity.ts';
 
-/** Whose tokens the peppers hash. Two services may use one pepper, or each its own under the same version. */
+/** The owner of the hashed tokens. Two services may share a pepper, or use different ones under the same version. */
 type PepperPurpose = 'gateway_keys' | 'api_keys';
 
 export function recordedPeppers(database: Queryable, purpose: PepperPurpose): Promise<PepperIdentity[]> {
@@ -9,7 +9,7 @@ export function recordedPeppers(database: Queryable, purpose: PepperPurpose): Pr
   return database.query<PepperIdentity>(text, [purpose]);
 }
 
-/** Records the peppers that hashes are stored with, in the transaction that stores them. What is recorded never changes. */
+/** Records the peppers of stored hashes, in the transaction that stores the hashes. Records never change. */
 export async function recordPeppers(
   database: Queryable,
   purpose: PepperPurpose,

@@ -5,53 +5,62 @@ import type { RejectionFormat, Rejection } from '../rejection.ts';
 import { ClientResponse, sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
 
-/** How long a client may take to close a connection after a final response. One that is cut at once may never read it (RFC 9112, 9.6). */
+/**
+ * How long a client may take to close a connection after a final response. A client whose connection is cut at once may never read the
+ * response (RFC 9112, 9.6).
+ */
 const LINGER_MS = 2_000;
 /** How long the responses before a malformed request may still take. */
 const FINISH_MS = 3_000;
-/** Requests of one connection that may wait for the responses before them. More are rejected with 503: each would take a connection to the
- *  provider, and one TCP segment of a client holds 1,800 of them. */
+/**
+ * Requests of one connection that may wait for the responses before them. More are rejected with 503, because each would need a
+ * connection to the provider, and one TCP segment can contain 1,800 requests.
+ */
 export const MAX_PIPELINED = 100;
-/** A client that reads nothing of its response is disconnected after this. */
+/** A client that does not read its response is disconnected after this time. */
 const STALL_TIMEOUT_MS = 60_000;
 const STALL_CHECK_MS = 5_000;
 
-/** The methods that resources have go into `Allow` (RFC 9110, 15.5.6). */
+/** `Allow` lists the methods of resources (RFC 9110, 15.5.6). */
 const CONNECT_REJECTION: Rejection = {
   status: 405,
   error: 'method not allowed',
   headers: ['Allow', 'GET, HEAD, POST, DELETE, OPTIONS'],
 };
 
-/** A message that was rejected without being served as a request: it could not be parsed, or is no HTTP message. */
+/** A message that was rejected without being served as a request: it could not be parsed, or is not an HTTP message. */
 export interface RefusedMessage {
   readonly reason: CloseReason;
   readonly rejection: Rejection;
-  /** Of the response. */
+  /** Status of the response. */
   readonly correlationId: string;
   readonly remoteAddress: string | undefined;
-  /** Undefined when it is not known: of a head that came in several segments or not in time, and of a message behind a request whose response
-   *  was still being sent. */
+  /**
+   * Undefined when unknown: for a head that arrived in several segments or not in time, and for a message after a request whose response
+   * was still being sent.
+   */
   readonly line: RequestLine | undefined;
 }
 
-/** How a rejected message is identified: by its request line, or by the bytes that the parser had. */
+/** How a rejected message is identified: by its request line, or by the bytes in the parser. */
 type MessageSource = { readonly line: RequestLine } | { readonly packet: Uint8Array | undefined };
 
 interface Connection {
   /** The response to the newest request. */
   last: ClientResponse | undefined;
-  /** Responses that wait for those before them. Node forgets them when it hands a socket over. */
+  /** Responses that wait for those before them. Node loses them when it detaches a socket. */
   readonly queued: Set<ServerResponse>;
-  /** Nothing that still comes is served. */
+  /** No further message is served. */
   isClosing: boolean;
   /** The socket's timeout is set, because its client reads too slowly. */
   hasStallTimeout: boolean;
 }
 
-/** The client connections of a server, from the first byte to the last. Node serves the requests on them; this closes those on which
- *  something else came, in the order of the responses, and those whose client has stalled. Also those that Node hands over (CONNECT) and
- *  thereby forgets: no timeout, no error handler and no shutdown of its own reaches them. */
+/**
+ * The client connections of a server, from the first byte to the last. Node serves the requests on them. This class closes connections
+ * that received anything other than a request, after the responses before it, and connections with a stalled client. It also closes
+ * sockets that Node detaches (CONNECT), for which Node has no timeout, error handler or shutdown.
+ */
 export class ClientConnections implements Disposable {
   /** Closed connections by reason. */
   readonly closed = createCloseCounts();
@@ -81,7 +90,7 @@ export class ClientConnections implements Disposable {
       this.#refuse(socket as Socket, ...parserRejection(codeOf(error)), { packet: error.rawPacket }),
     );
     server.on('connect', ({ url = '' }, socket: Socket) => {
-      // Node has removed its own listeners. What still comes is discarded, or the client's end would never be seen.
+      // Node has removed its own listeners. Further data is discarded, because otherwise the client's end would never be detected.
       socket.on('error', () => {});
       socket.resume();
       this.#refuse(socket, 'connect_method', CONNECT_REJECTION, { line: { method: 'CONNECT', target: url } });
@@ -93,12 +102,12 @@ export class ClientConnections implements Disposable {
     return this.#open.size;
   }
 
-  /** Records a request. False: its connection is being closed, and the request must not be served. */
+  /** Records a request. Returns false when its connection is being closed and the request must not be served. */
   begin({ socket }: IncomingMessage, response: ClientResponse): boolean {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.isClosing) return false;
     connection.last = response;
-    // Another response is before this one on the connection.
+    // Another response precedes this one on the connection.
     if (response.socket === null) queue(connection, response);
     return true;
   }
@@ -108,14 +117,16 @@ export class ClientConnections implements Disposable {
     return (this.#open.get(socket)?.queued.size ?? 0) > MAX_PIPELINED;
   }
 
-  /** From now on nothing that comes on the connection is served. The caller closes it. */
+  /** From now on no message on the connection is served. The caller closes it. */
   stopServing(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.isClosing = true;
   }
 
-  /** The responses that are under way say that their connection ends with them. Where the head was sent already its client expects to use the
-   *  connection again, and may have done so before it hears of a close: `onPromised` is called when such a response ends. */
+  /**
+   * Announces in the responses in progress that their connection ends with them. If the head was already sent, its client expects to
+   * reuse the connection, and may do so before it detects a close. `onPromised` is called when such a response ends.
+   */
   endAfterResponses(onPromised: () => void): void {
     for (const { last } of this.#open.values()) {
       if (last === undefined || last.writableFinished) continue;
@@ -124,7 +135,7 @@ export class ClientConnections implements Disposable {
     }
   }
 
-  /** Closes every connection, whatever is under way on it. */
+  /** Closes every connection, regardless of requests in progress. */
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();
   }
@@ -143,7 +154,7 @@ export class ClientConnections implements Disposable {
     });
   }
 
-  /** Closes a connection on which something came that is not served. Requests before it get their responses first. */
+  /** Closes a connection that received an unserved message. Earlier requests get their responses first. */
   #refuse(socket: Socket, reason: CloseReason, rejection: Rejection, source: MessageSource): void {
     const connection = this.#open.get(socket);
     if (!socket.writable || connection === undefined) return void socket.destroy();
@@ -152,14 +163,14 @@ export class ClientConnections implements Disposable {
     this.closed[reason] += 1;
     const { last } = connection;
     if (last === undefined || last.writableFinished) {
-      // After a whole response to a request that never ended, no client waits for another response.
+      // After a complete response to a request that never ended, the client does not wait for another response.
       if (last?.req.complete === false) return closeSoon(socket, () => socket.end());
       this.#respond(socket, reason, rejection, 'line' in source ? source.line : readRequestLine(source.packet));
     } else if (last.req.complete) {
       const timer = setTimeout(() => socket.destroy(), FINISH_MS);
       last.once('close', () => {
         clearTimeout(timer);
-        // Only the parser knew where the message begins in the bytes of the requests before it.
+        // Only the parser had the position of the message in the bytes of earlier requests.
         this.#respond(socket, reason, rejection, 'line' in source ? source.line : undefined);
       });
     } else if (last.headersSent) {
@@ -182,8 +193,10 @@ export class ClientConnections implements Disposable {
     });
   }
 
-  /** Node's own socket timeout knows what is still being sent, but also counts idle waiting, which may take long here: it is set only while
-   *  a client reads too slowly. Node resets it when a response ends. */
+  /**
+   * Node's own socket timeout covers unsent data, but also counts idle waiting, which may be long here. Therefore it is set only while a
+   * client reads too slowly. Node resets it when a response ends.
+   */
   #checkStalled(): void {
     for (const [socket, connection] of this.#open) {
       const isBehind = socket.writableLength > 0;
@@ -200,7 +213,7 @@ function queue({ queued }: Connection, response: ServerResponse): void {
   response.once('close', () => queued.delete(response));
 }
 
-/** Ends a connection with `end`, and destroys it when the client does not end it too. */
+/** Ends a connection with `end`, and destroys it if the client does not end its side. */
 function closeSoon(socket: Socket, end: () => void): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
@@ -227,7 +240,7 @@ export const CLOSE_REASONS = [
 ] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
 
-/** Closed connections by reason, since the server was made; every reason counts from 0. */
+/** Closed connections by reason since the server was created. Every reason starts at 0. */
 export function createCloseCounts(): Record<CloseReason, number> {
   return Object.fromEntries(CLOSE_REASONS.map((reason) => [reason, 0])) as Record<CloseReason, number>;
 }

@@ -10,7 +10,7 @@ const server = createServer({ IncomingMessage: ClientRequest, requireHostHeader:
 beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
 afterAll(() => void server.close());
 
-/** The headers of a request with these header lines, and what Node makes of them. */
+/** The headers of a request with these header lines, and the headers parsed by Node. */
 async function headersOf(lines: readonly string[]): Promise<[headers: IncomingHttpHeaders, expected: IncomingHttpHeaders]> {
   const { port } = server.address() as AddressInfo;
   const received = once(server, 'request') as Promise<[IncomingMessage]>;
@@ -32,7 +32,7 @@ test.each([
   ['of cookies', ['Cookie: a=1', 'cookie: b=2', 'Set-Cookie: a']],
   ['with a single Set-Cookie', ['Set-Cookie: a']],
   ['named like what every object has', ['constructor: a', '__proto__: b', 'toString: c', 'valueof: d']],
-])('headers %s are those of Node', async (_, lines) => {
+])('headers %s equal those of Node', async (_, lines) => {
   const [headers, expected] = await headersOf(lines);
   expect(headers).toEqual(expected);
   expect(Object.keys(headers)).toEqual(Object.keys(expected));

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { IncomingMessage } from '../node-http.ts';
 
-/** The header names that clients write are few; the lower case of so many is cached. */
+/** Clients use few header names. The lower case of up to this many is cached. */
 const CACHED_NAMES = 2_048;
 
 const lowerCaseNames = new Map<string, string>();
 
-/** A request whose `headers` are Node's, at half of the cost. Node reads them once for every request, looking for `Expect`. */
+/** A request with the same `headers` as in Node, at half the cost. Node reads them once per request to check `Expect`. */
 export const ClientRequest: typeof IncomingMessage = class ClientRequest extends IncomingMessage {
   #hasHeaders = false;
 
@@ -14,7 +14,7 @@ export const ClientRequest: typeof IncomingMessage = class ClientRequest extends
     const inherited = Object.getOwnPropertyDescriptor(IncomingMessage.prototype, 'headers');
     // Not an accessor in the class: the types of Node declare a field, which must not be overridden by one.
     Object.defineProperty(this.prototype, 'headers', {
-      // The headers are kept where Node keeps its own: express replaces the prototype of a request, and with it this accessor.
+      // The headers are stored where Node stores its own, because express replaces the prototype of a request, and with it this accessor.
       get(this: ClientRequest): IncomingHttpHeaders {
         if (!this.#hasHeaders) {
           this.#hasHeaders = true;
@@ -31,8 +31,10 @@ export const ClientRequest: typeof IncomingMessage = class ClientRequest extends
   }
 };
 
-/** The headers by name in lower case, when each occurs once and is a plain text. Undefined for all others, which Node joins or drops by rules
- *  of its own; among them are names that every object has, such as `constructor`. */
+/**
+ * The headers by name in lower case, when each occurs once and is a plain text. Undefined for all others, which Node joins or drops by
+ * its own rules. These include property names of every object, such as `constructor`.
+ */
 function simpleHeaders(raw: readonly string[]): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {

@@ -24,15 +24,15 @@ test.each([
   ['another version', 'GET /openai HTTP/2.0\r\n'],
   ['a method in small letters', 'get /openai HTTP/1.1\r\n'],
   ['a TLS hello', '\x16\x03\x01\x00\xc8'],
-])('%s is none', (_, text) => {
+])('%s is not a request line', (_, text) => {
   expect(read(text)).toBeUndefined();
 });
 
-test('no bytes are none', () => {
+test('no bytes are not a request line', () => {
   expect(readRequestLine(undefined)).toBeUndefined();
 });
 
-test('whatever comes, what is read is short, and was there', () => {
+test('for any bytes, the result is short and part of the input', () => {
   const part = fc.constantFrom('GET ', '/openai/', ' HTTP/1.1\r\n', '\r\n', 'x'.repeat(3_000), ' ', '\0', 'POST ');
   fc.assert(
     fc.property(fc.array(part, { maxLength: 8 }), (parts) => {

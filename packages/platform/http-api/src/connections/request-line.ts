@@ -1,6 +1,6 @@
 /** How many of a request's first bytes are searched for a request line. */
 const SEARCHED_BYTES = 4_096;
-/** A longer target is cut to this. */
+/** A longer target is cut to this length. */
 const TARGET_MAX_LENGTH = 2_048;
 
 const WHOLE = /^(?:\r\n)*([A-Z-]{1,20}) ([!-~]+) HTTP\/1\.[01]\r\n/;
@@ -13,8 +13,10 @@ export interface RequestLine {
   readonly target: string;
 }
 
-/** Reads the request line at the beginning of a request's bytes; undefined when there is none, such as in the middle of a head. A line that is
- *  longer than what is searched counts, because its length may be why the request was rejected. */
+/**
+ * Reads the request line at the beginning of a request's bytes; undefined when there is none, such as in the middle of a head. A line
+ * longer than the searched part counts, because its length may be the reason for the rejection.
+ */
 export function readRequestLine(bytes: Uint8Array | undefined): RequestLine | undefined {
   if (bytes === undefined) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SEARCHED_BYTES)).toString('latin1');

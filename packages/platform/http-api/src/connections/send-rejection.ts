@@ -3,8 +3,10 @@ import type { Duplex } from 'node:stream';
 import { STATUS_CODES, ServerResponse as NodeResponse } from '../node-http.ts';
 import { type RejectionFormat, rejectionBody, type Rejection } from '../rejection.ts';
 
-/** Sends a rejection in JSON; the response's head must not have been sent. `headers` come before the rejection's own, and are names and values
- *  in turn, the correlation id among them. */
+/**
+ * Sends a rejection in JSON; the response's head must not have been sent. `headers` precede the rejection's own. They are alternating
+ * names and values and include the correlation id.
+ */
 export function sendRejection(
   response: ServerResponse,
   rejection: Rejection,
@@ -14,8 +16,10 @@ export function sendRejection(
   response.end(writeHead(response, rejection, headers, body));
 }
 
-/** The same for the last response on its connection. Returns a function that closes it: the client has received all of the response
- *  before, and may still be sending. */
+/**
+ * The same for the last response on its connection. Returns a function that closes it. By then the client has received the whole
+ * response, but may still be sending.
+ */
 export function sendRejectionAndClose(
   response: ServerResponse,
   rejection: Rejection,
@@ -29,13 +33,13 @@ export function sendRejectionAndClose(
 /** Writes the head of a response and returns its body. */
 function writeHead(response: ServerResponse, rejection: Rejection, headers: readonly string[], content: object): string {
   const { status } = rejection;
-  // The reason phrase is given, or one that a provider sent and Node rejected would be tried again.
+  // The reason phrase is set explicitly, because otherwise Node would reuse an invalid one of a provider.
   const [body, contentHeaders] = contentOf(content);
   response.writeHead(status, STATUS_CODES[status] ?? '', [...contentHeaders, ...headers, ...(rejection.headers ?? [])]);
   return body;
 }
 
-/** Sends a rejection where there is only a socket (requests that could not be parsed, and CONNECT), and ends the connection. Returns the
+/** Sends a rejection when there is only a socket (requests that could not be parsed, and CONNECT), and ends the connection. Returns the
  *  response's correlation id; undefined when the socket is not writable. */
 export function sendRejectionOnSocket(socket: Duplex, rejection: Rejection, format: RejectionFormat): string | undefined {
   if (!socket.writable) {

@@ -10,7 +10,7 @@ import {
 import { CORRELATION_ID } from '../correlation-id.ts';
 import type { Operation, Route } from '../route.ts';
 
-/** A route of any service: the document does not depend on identities. */
+/** A route of any service, because the document does not depend on identities. */
 export type DocumentedRoute = Route<never, string>;
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
@@ -24,8 +24,10 @@ const errorBody = z
   .strictObject({ error: z.string().describe('What is wrong, in one sentence.') })
   .meta({ id: 'Error', description: 'Why the request was rejected.' });
 
-/** Generates the OpenAPI 3.1 document of an API from the shapes by which its routes parse. Shapes with an `id` in their metadata are its named
- *  components. */
+/**
+ * Generates the OpenAPI 3.1 document of an API from the schemas with which its routes parse. Schemas with an `id` in their metadata
+ * become named components.
+ */
 export function describeApi(routes: readonly DocumentedRoute[], description: ApiDescription) {
   const { title, version, summary, security } = description;
   const paths = routes.map((route) => [route.path.replaceAll(/:(\w+)/g, '{$1}'), describePath(route, description)] as const);
@@ -75,7 +77,7 @@ export function createApiDocument({ title, version, description, url, hasOpenRes
   return createDocument({ openapi: '3.1.1', info, servers: [{ url }], ...described }, { override });
 }
 
-/** Removes what would say the same twice, and fields that exist to be rejected. */
+/** Removes duplicate information, and fields that exist only to be rejected. */
 function simplify(jsonSchema: Parameters<ZodOpenApiOverride>[0]['jsonSchema']): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -157,13 +159,13 @@ export function jsonOf(schema: z.ZodType) {
   return { 'application/json': { schema } };
 }
 
-/** What an API's document says beside its routes. */
+/** The parts of an API's document other than its routes. */
 export interface ApiDescription {
   readonly title: string;
   readonly version: string;
   /** One sentence, before the rules that all APIs follow. */
   readonly summary: string;
-  /** The response header that carries the correlation id; also the first request header that one is accepted from. */
+  /** The response header that carries the correlation id; also the first request header from which one is accepted. */
   readonly correlationHeader: string;
   /** How callers authenticate; absent for a service without authorization. */
   readonly security?: SecurityScheme;
@@ -195,8 +197,10 @@ const ERROR_STATUSES: Readonly<Record<number, string>> = {
   503: 'The service is not available.',
 };
 
-/** Possible for every request: it is malformed or has an unknown parameter, its method is another one, it is rejected before it reaches a route, or
- *  the service fails. */
+/**
+ * Possible for every request: it is malformed or has an unknown parameter, its method is not supported, it is rejected before routing,
+ * or the service fails.
+ */
 const OF_ANY_REQUEST = [400, 405, 408, 417, 431, 500];
 
 /** An operation's own error statuses, and those of its permission and its body. */

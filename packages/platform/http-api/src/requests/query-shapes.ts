@@ -5,16 +5,16 @@ import { parse } from 'node:querystring';
 import { z } from 'zod';
 import { isInOrder, MOMENT_PATTERN, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
-// Query parameters as zod shapes: they parse what a query string has (a string, or several when a parameter was repeated), and their JSON
-// Schemas go into the OpenAPI document. In a message, `{}` stands for the parameter's name.
+// Query parameters as zod schemas. They parse the values of a query string (a string, or several for a repeated parameter), and their
+// JSON Schemas are part of the OpenAPI document. In a message, `{}` stands for the parameter's name.
 
 const TEXT_MAX_LENGTH = 1_024;
-/** How many unknown parameters of a request an error names. */
+/** Maximum number of unknown parameters that an error names. */
 const NAMED_MAX = 10;
 
 type Reject = (message: string) => never;
 
-/** The kinds of parameters, of an API where `?name=` is an absent parameter, or of one where it is a value like any other. */
+/** The kinds of parameters, for an API that treats `?name=` as absent, or for one that treats it as a value. */
 export function queryParameters(empty: 'absent' | 'value') {
   /** An optional parameter: `schema` describes its text, `read` parses it. */
   const parameter = <T>(schema: Record<string, unknown>, read: (value: string, reject: Reject) => T) => {
@@ -46,12 +46,12 @@ export function queryParameters(empty: 'absent' | 'value') {
     /** A whole number from `min` to `max`. */
     integer: (min: number, max: number) =>
       parameter({ type: 'integer', minimum: min, maximum: max }, (value) => readInteger(value, min, max)),
-    /** The same; `absent` is the value of an absent one. */
+    /** The same with a default; `absent` is the value of an absent parameter. */
     integerOr: (absent: number, min: number, max: number) =>
       parameter({ type: 'integer', minimum: min, maximum: max, default: absent }, (value) =>
         readInteger(value, min, max),
       ).transform((value) => value ?? absent),
-    /** One of a few words. `rule`: what an error says instead of the value. */
+    /** One of a few words. `rule`: the text of the error. */
     oneOf: <const T extends string>(values: readonly T[], rule?: string) =>
       parameter({ type: 'string', enum: [...values] }, (value) => {
         const found = values.find((known) => known === value);
@@ -71,21 +71,23 @@ const MOMENT = {
   pattern: MOMENT_PATTERN,
   examples: ['2026-01-31T12:00:00Z', '2026-01-31'],
 };
-/** The start of a time range; a date stands for its first moment. */
+/** The start of a time range; a date means its first moment. */
 export const from = () =>
   parameter(MOMENT, (value, reject) => readDateTime(value) ?? readDate(value)?.first ?? rejectMoment(value, reject)).describe(
     'Not before: RFC 3339, or a date for its first moment.',
   );
-/** The end of a time range; a date stands for its last moment. */
+/** The end of a time range; a date means its last moment. */
 export const to = () =>
   parameter(MOMENT, (value, reject) => readDateTime(value) ?? readDate(value)?.last ?? rejectMoment(value, reject)).describe(
     'Not after: RFC 3339, or a date for its last moment.',
   );
 
-/** One parameter for each filter, and those of `Others`: `satisfies` refuses a parameter that is no filter, and a filter without one. */
+/**
+ * One parameter per filter, and those of `Others`. `satisfies` rejects a parameter without a filter, and a filter without a parameter.
+ */
 export type FilterShapes<Filters, Others extends string = never> = Readonly<Record<keyof Required<Filters> | Others, z.ZodType>>;
 
-/** A query with `from` and `to`, which its handler gets in milliseconds since the epoch, both inclusive. */
+/** A query with `from` and `to`. Its handler gets both in milliseconds since the epoch, inclusive. */
 export function rangeQuery<Fields extends { from: ReturnType<typeof from>; to: ReturnType<typeof to> }>(fields: Fields) {
   return z
     .strictObject(fields)
@@ -117,11 +119,12 @@ export const NO_QUERY = z.strictObject({});
 
 /** The parameters of a query string without its question mark. */
 export function parseSearch(search: string): object {
-  // The usual limit drops what comes after a thousand parameters, empty ones too; the head of a request bounds them already.
+  // The default limit drops everything after a thousand parameters, including empty ones. The size of a request's head already bounds
+  // them.
   return parse(search, '&', '=', { maxKeys: 0 });
 }
 
-/** Parses a query, whose parameters all have to be known. Faults: `invalid_query`, with the first error. */
+/** Parses a query. Unknown parameters are errors. Faults: `invalid_query`, with the first error. */
 export function readQuery<S extends z.ZodType>(shape: S, values: unknown): z.infer<S> {
   const parsed = shape.safeParse(values, { error: queryText });
   if (parsed.success) return parsed.data;
@@ -158,12 +161,12 @@ function reject(message: string): never {
   throw new InvalidParameter(message);
 }
 
-/** For each filter of a query, whether an item passes it. A filter without a rule does not compile, so none is accepted and ignored. */
+/** For each filter of a query, the predicate of an item. A filter without one does not compile, so none is silently ignored. */
 export type FilterRules<Filters extends object, Item> = {
   readonly [Name in keyof Filters]-?: (item: Item, wanted: NonNullable<Filters[Name]>) => boolean;
 };
 
-/** The items that pass every filter that is given. */
+/** The items that pass every given filter. */
 export function selectBy<Filters extends object, Item>(
   items: readonly Item[],
   filters: Filters,

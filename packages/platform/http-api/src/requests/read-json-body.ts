@@ -10,13 +10,15 @@ export interface JsonBody<Body> {
   readonly invalid: string;
 }
 
-/** Reads and parses a JSON body. The error is `invalid` for what is no JSON object or has an unknown field; for a wrong value it names the field
- *  and what is expected there. Faults: `body_too_large`, `invalid_body`. */
+/**
+ * Reads and parses a JSON body. The error is `invalid` if the body is not a JSON object or has an unknown field. For a wrong value it
+ * names the field and the rule. Faults: `body_too_large`, `invalid_body`.
+ */
 export async function readJsonBody<Body>(
   request: AsyncIterable<Buffer>,
   { shape, maxBytes, tooLarge, invalid }: JsonBody<Body>,
 ): Promise<Body> {
-  // A body somewhat too large is read to its end, or the connection breaks before the client reads the response.
+  // A slightly too large body is read to its end, because otherwise the connection would break before the client reads the response.
   const bytes = await readBodyBytes(request, { maxBytes, tooLarge, readMaxBytes: 4 * maxBytes });
   const text = bytes.toString();
   const parsed = shape.safeParse(text.trim() === '' ? {} : readJson(() => text, invalid), { error: issueText });
@@ -26,7 +28,7 @@ export async function readJsonBody<Body>(
   throw new Fault('invalid_body', { say: isShape ? invalid : `${issue.path.join('.')}: ${issue.message}` });
 }
 
-/** The bytes of a body. One that is larger is read up to `readMaxBytes`. Faults: `body_too_large`, which says `tooLarge`. */
+/** The bytes of a body. A larger one is read up to `readMaxBytes`. Faults: `body_too_large` with the text `tooLarge`. */
 export async function readBodyBytes(
   body: AsyncIterable<Buffer>,
   { maxBytes, tooLarge, readMaxBytes }: { readonly maxBytes: number; readonly tooLarge: string; readonly readMaxBytes: number },
@@ -42,7 +44,7 @@ export async function readBodyBytes(
   return Buffer.concat(chunks);
 }
 
-/** Parses JSON that `read` returns, or throws about as it decodes it. Faults: `invalid_body`, which says `invalid`. */
+/** Parses the JSON text that `read` returns; `read` may throw while decoding. Faults: `invalid_body` with the text `invalid`. */
 export function readJson(read: () => string, invalid: string): unknown {
   try {
     return JSON.parse(read()) as unknown;

@@ -3,8 +3,8 @@ import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { isInOrder, MOMENT_PATTERN, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
-// The reference: a reader of the grammar of RFC 3339, section 5.6, character by character, and Howard Hinnant's day count. It has
-// nothing from Date and no regular expression.
+// The reference: a character-by-character parser of the grammar in RFC 3339, section 5.6, with Howard Hinnant's day count. It uses
+// neither Date nor regular expressions.
 
 const isLeap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 const daysIn = (year: number, month: number) =>
@@ -99,7 +99,7 @@ const dateTime = fc
   .tuple(day, fc.constantFrom('T', 't'), two(23), two(59), two(59), fraction, offset)
   .map(([date, t, h, m, s, f, o]) => `${date}${t}${h}:${m}:${s}${f}${o}`);
 
-/** Nearly RFC 3339: one character is another one, is missing or is there twice, or a number is beyond its range. */
+/** Almost RFC 3339: one character is replaced, missing or doubled, or a number is out of range. */
 const nearly = fc.oneof(
   fc
     .tuple(dateTime, fc.nat(40), fc.constantFrom('', '0', '9', ' ', '-', ':', '.', ',', 'T', 'Z', '+', '\n', '٣', '6', '24'))
@@ -117,7 +117,7 @@ const nearly = fc.oneof(
 );
 
 describe('date-times', () => {
-  test('of every form that RFC 3339 has are read, to the last digit', () => {
+  test('in every form of RFC 3339 are parsed to the last digit', () => {
     fc.assert(
       fc.property(dateTime, (text) => {
         const moment = readDateTime(text);
@@ -128,7 +128,7 @@ describe('date-times', () => {
     );
   });
 
-  test('of no other form are', () => {
+  test('in other forms are rejected', () => {
     fc.assert(
       fc.property(nearly, (text) => {
         const moment = readDateTime(text);
@@ -208,14 +208,14 @@ describe('a range', () => {
   const at = (text: string) => readDateTime(`2026-01-31T12:00:00${text}Z`) ?? { ms: 0, beyond: '' };
   const second = at('').ms;
 
-  test('holds the milliseconds that are within it: the first is rounded up, the last down', () => {
+  test('contains the milliseconds within it: the first is rounded up, the last down', () => {
     expect([notBefore(at('')), notBefore(at('.0010')), notBefore(at('.001000001')), notBefore(at('.0009'))]).toEqual(
       [0, 1, 2, 1].map((ms) => second + ms),
     );
     expect([at('').ms, at('.0010').ms, at('.001999').ms, at('.0009').ms]).toEqual([0, 1, 1, 0].map((ms) => second + ms));
   });
 
-  test('is in order by its exact ends', () => {
+  test('is ordered by its exact ends', () => {
     fc.assert(
       fc.property(dateTime, dateTime, (one, other) => {
         const [a, b] = [readDateTime(one), readDateTime(other)];

@@ -16,7 +16,7 @@ export const MOMENT_PATTERN = String.raw`^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:[0-5
 /** Sorts behind every digit: a day ends after every moment of its last millisecond. */
 const END_OF_DAY = ':';
 
-/** Reads a date-time of RFC 3339: every offset, `t` and `z` in either case, fractions of any length. Undefined for anything else, for
+/** Parses a date-time of RFC 3339: every offset, `t` and `z` in either case, fractions of any length. Undefined for anything else, for
  *  a day or an hour that does not exist, and for leap seconds, which the system clock does not have. */
 export function readDateTime(text: string): Moment | undefined {
   const upper = text.toUpperCase();
@@ -27,7 +27,7 @@ export function readDateTime(text: string): Moment | undefined {
   return { ms, beyond: fraction.slice(3).replace(/(?<!0)0+$/, '') };
 }
 
-/** Reads `YYYY-MM-DD`, a day of UTC: its first moment and its last. */
+/** Parses `YYYY-MM-DD`, a UTC day, to its first and last moment. */
 export function readDate(text: string): { readonly first: Moment; readonly last: Moment } | undefined {
   if (!z.regexes.date.test(text)) return undefined;
   const ms = Date.parse(text);

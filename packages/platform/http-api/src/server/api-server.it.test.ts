@@ -47,7 +47,7 @@ function open() {
   return connect(Number(port), hostname);
 }
 
-/** All that the server sends on a connection until it closes it. */
+/** Everything that the server sends on a connection until it closes it. */
 function talk(sent: string): Promise<string> {
   const socket = open();
   socket.write(sent);
@@ -65,13 +65,13 @@ test.each([
   expect(JSON.parse(response.slice(response.indexOf('{')))).toEqual({ error });
 });
 
-test('what could not be parsed is logged, without credentials', async () => {
+test('unparsable requests are logged without credentials', async () => {
   await talk('GET /a?key=sk-proj-canary0123456789 HTTP/1.1\r\nbad header\r\n\r\n');
   expect(log).toMatchObject([{ msg: 'requests could not be parsed', reason: 'malformed_request', method: 'GET', count: 1 }]);
   expect(JSON.stringify(log)).not.toContain('canary');
 });
 
-test('more requests than may wait on one connection are rejected', async () => {
+test('excess waiting requests on one connection are rejected', async () => {
   const socket = open();
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(MAX_PIPELINED + 2));
   await called.promise;
@@ -95,7 +95,7 @@ test('disposal finishes the requests in flight and accepts no more', async () =>
   await disposed;
 });
 
-test('disposal ends a connection with the response that is under way on it', async () => {
+test('disposal ends a connection after the response in progress', async () => {
   const received = talk('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await called.promise;
   const disposed = api[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ test('disposal ends a connection with the response that is under way on it', asy
   await disposed;
 });
 
-test('disposal serves a request that arrives on an idle connection while it begins', async () => {
+test('disposal serves a request that arrives on an idle connection as it begins', async () => {
   const socket = open();
   released.resolve({});
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -115,7 +115,7 @@ test('disposal serves a request that arrives on an idle connection while it begi
   await disposed;
 });
 
-test('disposal keeps an idle connection as long as it is told to, and the next response ends it', async () => {
+test('disposal keeps an idle connection for the configured time, and the next response ends it', async () => {
   await api[Symbol.asyncDispose]();
   await start(MAX_IDLE_GRACE_MS);
   const socket = open();

@@ -24,12 +24,14 @@ export interface ApiServer extends AsyncDisposable {
 
 interface ApiServerOptions extends HttpServerOptions, ListenAt {
   readonly logger: Logger;
-  /** How long idle connections are kept when it stops, for their next request; at most `MAX_IDLE_GRACE_MS`. */
+  /** How long idle connections are kept for their next request when it stops; at most `MAX_IDLE_GRACE_MS`. */
   readonly idleGraceMs?: number;
 }
 
-/** Serves an API, and nothing else, until disposal, which finishes the requests in flight within the budget of a shutdown step and then closes
- *  every connection. Faults: `address_unusable`. */
+/**
+ * Serves only an API until disposal, which finishes the requests in flight within the time limit of a shutdown step and then closes
+ * every connection. Faults: `address_unusable`.
+ */
 export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<ApiServer> {
   const { logger } = options;
   const created = createApiServer(app, options);

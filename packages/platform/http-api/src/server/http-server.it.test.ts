@@ -6,7 +6,7 @@ import { createHttpServer, MAX_IDLE_GRACE_MS, stopServer } from './http-server.t
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('a connection whose stream ends after its server has stopped is kept for one more request, whose response ends it', async () => {
+test('a connection whose stream ends after the stop is kept for one more request, whose response ends it', async () => {
   const released = Promise.withResolvers<void>();
   const created = createHttpServer({ maxConnections: 10, correlationHeader: 'X-Correlation-ID' }, (_, response) => {
     response.write('begin');

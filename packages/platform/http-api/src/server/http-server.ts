@@ -10,34 +10,35 @@ import { Fault, codeOf } from '@vitrine/faults/fault';
 
 /** A request's head has to arrive within this. */
 const HEADERS_TIMEOUT_MS = 10_000;
-/** The whole request has to arrive within this; Node checks at the interval below. */
+/** The whole request has to arrive within this; Node checks this at the interval below. */
 const REQUEST_TIMEOUT_MS = 600_000;
 const CHECK_INTERVAL_MS = 2_000;
 /** Above the idle time of common load balancers (60 s), so that they close idle connections, not this server. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** TCP probes begin after this idle time; the system gives up on a peer that is gone some minutes later. */
 const TCP_KEEP_ALIVE_MS = 60_000;
-/** How long a stopping server keeps connections on which nothing is under way, unless it is told otherwise: longer than a request is on its way
- *  on a machine that is not busy. */
+/**
+ * Default time for which a stopping server keeps idle connections: longer than the transit of a request on a machine that is not busy.
+ */
 export const IDLE_GRACE_MS = 100;
-/** It has to fit into a shutdown step of 5 s. */
+/** Must fit into a shutdown step of 5 s. */
 export const MAX_IDLE_GRACE_MS = 4_000;
-/** How often they are closed from then on. */
+/** How often idle connections are closed from then on. */
 const CLOSE_IDLE_MS = 100;
-/** How long after that connections are kept whose stream has just ended: within the step that finishes requests. */
+/** How long afterwards connections are kept whose stream has just ended. Must fit into the step that finishes requests. */
 const MAX_FREED_LATER_MS = 4_000;
 
-/** Serves a request. One with a `rejection` must not be served: that is its response, the last on its connection. */
+/** Serves a request. A request with a `rejection` must not be served: the rejection is its response, the last on its connection. */
 type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
 
 const EXPECTATION_FAILED: Rejection = { status: 417, error: 'the expectation cannot be met' };
 
 export interface HttpServerOptions {
-  /** Connections beyond it are closed at once. */
+  /** Connections beyond this limit are closed at once. */
   readonly maxConnections: number;
   /** The response header that carries the correlation id. */
   readonly correlationHeader: string;
-  /** Of what is rejected before a route is reached; `{ error: "..." }` unless given. */
+  /** The format of rejections before routing; `{ error: "..." }` by default. */
   readonly rejections?: RejectionFormat;
 }
 
@@ -46,8 +47,10 @@ export interface HttpServer {
   readonly connections: ClientConnections;
 }
 
-/** An HTTP/1.1 server for untrusted clients: what cannot be parsed gets a JSON response, every connection ends within a bound, and
- *  nothing is written to one out of the order of its responses. */
+/**
+ * An HTTP/1.1 server for untrusted clients: unparsable messages get a JSON response, every connection ends within a bound, and responses
+ * are never written out of order.
+ */
 export function createHttpServer(options: HttpServerOptions, serve: ServeRequest): HttpServer {
   const { maxConnections, correlationHeader, rejections = plainRejections(correlationHeader) } = options;
   const server = createServer({
@@ -59,20 +62,20 @@ export function createHttpServer(options: HttpServerOptions, serve: ServeRequest
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-    // `serve` rejects a missing Host, in JSON.
+    // `serve` rejects a missing Host in JSON.
     requireHostHeader: false,
   });
   server.maxConnections = maxConnections;
   const connections = new ClientConnections(server, rejections);
   const begin: ServeRequest = (request, response, rejection) => {
-    // Once it has stopped listening, every connection ends with its response.
+    // After the server has stopped listening, every connection ends with its response.
     if (!server.listening) response.shouldKeepAlive = false;
     if (connections.begin(request, response)) serve(request, response, rejection);
   };
   server.on('request', (request, response) => begin(request, response));
   server.on('checkContinue', (request: IncomingMessage, response: ClientResponse) => {
-    // Node puts the interim response of a request that waits for others behind the head of its final one, where it is read as the body.
-    // The client continues without (RFC 9110, 10.1.1), and Node then closes the connection after the response.
+    // For a request that waits for earlier ones, Node writes the interim response after the head of the final one, where it is read as
+    // the body. Without it the client continues (RFC 9110, 10.1.1), and Node then closes the connection after the response.
     if (response.socket !== null) response.writeContinue();
     begin(request, response);
   });
@@ -82,18 +85,20 @@ export function createHttpServer(options: HttpServerOptions, serve: ServeRequest
   return { server, connections };
 }
 
-/** A server that stops; both resolve once. */
+/** A stopping server. Both promises resolve once. */
 export interface StoppingServer {
-  /** When connections that were idle are not kept any more, or there are none. */
+  /** Resolves when idle connections are no longer kept, or none exist. */
   readonly idleClosed: Promise<void>;
-  /** When every connection has ended. */
+  /** Resolves when every connection has ended. */
   readonly closed: Promise<void>;
 }
 
-/** Stops accepting and ends every connection: with its next response, or when it was idle for `idleGraceMs`. A client that sends on an idle
- *  connection while the server closes it cannot know whether its request was served: closed at once, they cost 70 of 8,700 requests when a busy
- *  gateway stopped; after 100 ms, 13 to 55 of 10,000 on a machine so busy that requests were longer on their way; and those with a stream, closed
- *  with its end, 10 of 22,900. */
+/**
+ * Stops accepting and ends every connection: with its next response, or when it was idle for `idleGraceMs`. A client that sends on an
+ * idle connection while the server closes it cannot know whether its request was served. Lost requests when a busy gateway stopped: 70
+ * of 8,700 when connections were closed at once; 13 to 55 of 10,000 after 100 ms on a machine so busy that requests were longer in
+ * transit; 10 of 22,900 when connections were closed at the end of their stream.
+ */
 export function stopServer({ server, connections }: HttpServer, idleGraceMs: number = IDLE_GRACE_MS): StoppingServer {
   const [idleClosed, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const stoppedAt = performance.now();
@@ -106,31 +111,31 @@ export function stopServer({ server, connections }: HttpServer, idleGraceMs: num
       idleClosed.resolve();
       return;
     }
-    // After a turn of the event loop, which reads what sockets have received.
+    // After a turn of the event loop, which reads data already received by sockets.
     setImmediate(() => {
       server.closeIdleConnections();
       idleClosed.resolve();
     });
   }, CLOSE_IDLE_MS);
-  // The method of http.Server would close idle connections at once.
+  // `http.Server.close` would close idle connections at once.
   TcpServer.prototype.close.call(server, () => {
     clearInterval(ticks);
     idleClosed.resolve();
-    // Ends its timer.
+    // Stops its timer.
     server.close(() => closed.resolve());
   });
   connections.endAfterResponses(() => (freedAt = performance.now()));
   return { idleClosed: idleClosed.promise, closed: closed.promise };
 }
 
-/** Keys under `server` of every service: where it listens. */
+/** Keys under `server` of every service, for its listener. */
 export const listenKeys = (port: number) => ({
   host: z.string().min(1).default('0.0.0.0'),
   /** 0: any free port. */
   port: z.int().min(0).max(65_535).default(port),
 });
 
-/** The same of services that clients use. */
+/** The same for services with external clients. */
 export const clientServerKeys = (port: number, maxConnections: number) => ({
   ...listenKeys(port),
   /** Further connections are closed at once. */

@@ -6,6 +6,6 @@ test.each([
   ['::', 'http://127.0.0.1:8080'],
   ['::1', 'http://[::1]:8080'],
   ['gateway.test', 'http://gateway.test:8080'],
-])('what listens on %s is reached at %s', (host, url) => {
+])('a listener on %s is reached at %s', (host, url) => {
   expect(new URL(urlOf(host, 8080)).origin).toBe(url);
 });

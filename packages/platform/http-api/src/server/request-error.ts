@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What makes a request unserviceable although Node has parsed it; undefined for a valid one. */
+/** Why a request that Node has parsed cannot be served; undefined for a valid one. */
 export function requestError(request: IncomingMessage): string | undefined {
   return versionError(request) ?? hostError(request) ?? codingError(request);
 }
 
-/** Node takes a request line without a version for HTTP/0.9 and reads headers behind it, which such a request has none of; and HTTP/2.0 for a
- *  version of this syntax. */
+/**
+ * Node treats a request line without a version as HTTP/0.9 but reads headers after it, which HTTP/0.9 does not have. It also accepts
+ * HTTP/2.0 as a version of this syntax.
+ */
 function versionError({ httpVersionMajor }: IncomingMessage): string | undefined {
   return httpVersionMajor === 1 ? undefined : 'the request must be HTTP/1.1 or HTTP/1.0';
 }
@@ -17,7 +19,7 @@ function hostError(request: IncomingMessage): string | undefined {
   return isOne ? undefined : 'the request must have one Host header';
 }
 
-/** No other coding than chunked is decoded; one that comes last is rejected by Node. HTTP/1.0 has none (RFC 9112, 6.1). */
+/** Only chunked is decoded. Node rejects any other coding in the last place. HTTP/1.0 has no transfer codings (RFC 9112, 6.1). */
 function codingError({ headers, httpVersion }: IncomingMessage): string | undefined {
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return undefined;

@@ -21,7 +21,7 @@ const response = z.strictObject({
     .optional(),
 });
 
-/** A route whose responses `handle` returns, as documented or not. */
+/** A route whose responses come from `handle`, documented or not. */
 const route = (path: string, handle: () => unknown): Route => ({
   path,
   GET: { summary: 'Responds.', permission: 'public', status: 200, response, errors: [], handle },
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-describe('a response that is not documented', () => {
+describe('an undocumented response', () => {
   test.each([
     ['GET', '/api/more', 'must NOT have additional properties'],
     ['GET', '/api/less', "must have required property 'n'"],
@@ -64,7 +64,7 @@ describe('a response that is not documented', () => {
     ['GET', '/api/when', 'must match format "date-time"'],
     ['GET', '/api/word', 'must be equal to one of the allowed values'],
     ['GET', '/api/id', 'must match pattern'],
-  ])('%s %s: its client gets the reason, and so does disposal', async (method, path, why) => {
+  ])('%s %s is reported to the client and by disposal', async (method, path, why) => {
     const verification = await verifyResponses(url, CORRELATION_HEADER);
     const response = await fetch(url + path, { method });
     expect([response.status, await response.json()]).toEqual([500, { error: expect.stringContaining(why) }]);
@@ -80,11 +80,11 @@ test.each([
   ['GET', '/api/unknown', 404],
   ['OPTIONS', '/api/unknown', 204],
   ['GET', '/api/openapi.json', 200],
-])('%s %s as documented passes', async (method, path, status) => {
+])('a documented %s %s passes', async (method, path, status) => {
   using _verification = await verifyResponses(url, CORRELATION_HEADER);
   expect((await fetch(url + path, { method })).status).toBe(status);
 });
 
-test('a response that is not verified stays as it is', async () => {
+test('an unverified response is unchanged', async () => {
   expect(await (await fetch(`${url}/api/more`)).json()).toEqual({ n: 1, undocumented: true });
 });

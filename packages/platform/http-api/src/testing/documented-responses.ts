@@ -9,18 +9,18 @@ type Json = Readonly<Record<string, unknown>>;
 
 const NAME = 'openapi.json';
 
-/** Where an API has its document, and what follows from its paths. */
+/** The location of an API's document, and rules derived from its paths. */
 export interface DocumentedApi {
   readonly correlationHeader: string;
   readonly correlationId: RegExp;
   readonly documentPath: string;
-  /** The paths that the document is about. */
+  /** The paths covered by the document. */
   readonly covers: RegExp;
-  /** Of every error, as a JSON pointer. */
+  /** Schema of every error, as a JSON pointer. */
   readonly errorSchema: string;
-  /** Statuses of the HTTP server itself, whatever the operation. */
+  /** Statuses of the HTTP server itself, for any operation. */
   readonly serverStatuses: readonly number[];
-  /** Statuses of paths and methods that the document does not have. */
+  /** Statuses of undocumented paths and methods. */
   readonly undocumentedStatuses: readonly number[];
   /** Whether OPTIONS is served everywhere with 204, and `Allow` follows from the document. */
   readonly hasOptions: boolean;
@@ -37,8 +37,10 @@ const plainApi = (correlationHeader: string): DocumentedApi => ({
   hasOptions: true,
 });
 
-/** Compares every response of a service in this process with the service's own OpenAPI document, by default below `/` and `/api`. A response that is not as
- *  documented becomes a 500 that says why, so that the test which requested it fails; and so does disposal. */
+/**
+ * Compares every response of a service in this process with the service's own OpenAPI document, by default below `/` and `/api`. A
+ * response that differs from the document becomes a 500 with the reason, so that the test that requested it fails. Disposal fails too.
+ */
 export async function verifyResponses(url: string, about: string | DocumentedApi): Promise<Disposable> {
   const api = typeof about === 'string' ? plainApi(about) : about;
   const document = (await (await fetch(url + api.documentPath)).json()) as Json;
@@ -47,7 +49,7 @@ export async function verifyResponses(url: string, about: string | DocumentedApi
   const undocumented: string[] = [];
   const onStart = (message: unknown) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    // Not every target is a URL, and parsing would normalize some that are.
+    // Not every target is a URL, and parsing would normalize some of them.
     const [path = ''] = (request.url ?? '').split(/[?#]/, 1);
     if (request.socket.localPort !== port || !api.covers.test(path)) return;
     const headersOf = captureHeaders(response);
@@ -74,7 +76,7 @@ interface SentResponse {
   readonly body: string;
 }
 
-/** Reads the headers of a response, also of one whose head is written at once: those cannot be read back. */
+/** Reads the headers of a response. Headers written together with the head cannot be read back later. */
 function captureHeaders(response: ServerResponse): (name: string) => string | undefined {
   const written = new Map<string, string>();
   const writeHead = response.writeHead.bind(response) as (...values: unknown[]) => ServerResponse;
@@ -121,7 +123,7 @@ function textOf(bytes: Buffer, header: SentResponse['header']): string {
   return (isCompressed ? gunzipSync(bytes) : bytes).toString();
 }
 
-/** Returns a function that says how a response differs from the document; undefined when it does not. */
+/** Returns a function that describes how a response differs from the document, or returns undefined. */
 function createCheck(document: Json, api: DocumentedApi) {
   const mismatchOf = createValidator(document);
   const paths = Object.entries(document['paths'] as Record<string, Record<string, Json>>).map(([path, operations]) => ({
@@ -135,7 +137,7 @@ function createCheck(document: Json, api: DocumentedApi) {
     const say = (mismatch: string | undefined) =>
       mismatch && `${sent} ${path} responded with ${status}: ${mismatch}; the body was ${body.slice(0, 1_000)}`;
     const known = paths.find(({ path: exact }) => exact === path) ?? paths.find(({ pattern }) => pattern.test(path));
-    // HEAD may be missing where GET is not.
+    // HEAD may be undocumented when GET is documented.
     const isOwnHead = !api.hasOptions && sent === 'HEAD' && status === 405;
     const operation = isOwnHead ? undefined : known?.operations[method.toLowerCase()];
     const allow = status === 405 ? allowOf(path, known?.operations) : undefined;
@@ -148,7 +150,7 @@ function createCheck(document: Json, api: DocumentedApi) {
       return say(sent === 'HEAD' ? undefined : mismatchOf(api.errorSchema, body));
     }
     const documented = (operation['responses'] as Record<string, Json>)[status];
-    // A path's 405 is documented with each of its operations, because a path has no place of its own for it.
+    // A path's 405 is documented with each of its operations, because OpenAPI has no place for it on the path.
     if (documented === undefined || status === 405) return say('this status is not documented');
     if (sent === 'HEAD') return undefined;
     const pointer =
@@ -175,7 +177,7 @@ function createValidator(document: Json): (pointer: string, body: string) => str
   };
 }
 
-/** What is wrong with the headers of a response. */
+/** Differences in the headers of a response. */
 function headerMismatch(
   header: SentResponse['header'],
   { correlationHeader, correlationId, hasOptions }: DocumentedApi,

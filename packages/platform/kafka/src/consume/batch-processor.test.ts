@@ -32,7 +32,7 @@ function toolsOf(
   };
 }
 
-test('whichever records a handler throws at, exactly they become dead letters, and all others are processed', async () => {
+test('exactly the records at which a handler throws become dead letters, and all others are processed', async () => {
   await assert(
     asyncProperty(nat({ max: 60 }), uniqueArray(nat({ max: 59 }), { maxLength: 6 }), async (count, poison) => {
       const processed: number[] = [];
@@ -65,7 +65,7 @@ test('a record that fails twice is processed at the third attempt, after waiting
   expect([tools.letters, tools.waits]).toEqual([[], [50, 100]]);
 });
 
-test('a dead letter is the record with its headers, and why it is there', async () => {
+test('a dead letter is the record with its headers and the reason', async () => {
   const tools = toolsOf(() => {
     throw Object.assign(new Error('x'.repeat(600)), { code: '22P02' });
   });
@@ -82,7 +82,7 @@ test('a dead letter is the record with its headers, and why it is there', async 
   expect(tools.letters).toEqual([{ key: '3-0', value: Buffer.from('value 0'), headers }]);
 });
 
-test('what is unavailable ends the batch at once: nothing is a dead letter', async () => {
+test('an unavailable store ends the batch at once without dead letters', async () => {
   const tools = toolsOf((offsets) => {
     if (offsets.length > 2) throw new Error('halve it');
     return { status: 'unavailable', errorClass: 'connection', reason: 'no database' };
@@ -91,7 +91,7 @@ test('what is unavailable ends the batch at once: nothing is a dead letter', asy
   expect([tools.letters, tools.calls]).toEqual([[], [8, 4, 2]]);
 });
 
-test('a batch whose dead letter cannot be published is not done', async () => {
+test('a batch is not done when its dead letter cannot be published', async () => {
   const rejectAll = (): HandlerResult => ({
     status: 'done',
     rejected: recordsOf(2).map((record) => ({ record, errorClass: 'malformed', reason: 'no JSON' })),

@@ -3,24 +3,26 @@ import type { RecordPublisher } from '../publish/publish-result.ts';
 import type { ConsumedRecord, RecordHandler, RejectedRecord } from './consumed-record.ts';
 import { deadLetter } from './dead-letter.ts';
 
-/** How often a record that fails by itself is tried before it is a dead letter. */
+/** How often a record that fails on its own is tried before it becomes a dead letter. */
 const RECORD_ATTEMPTS = 3;
 const FIRST_RETRY_MS = 50;
 
 export interface ProcessorTools {
   readonly handle: RecordHandler;
-  /** To the dead letter topic. */
+  /** Publishes to the dead letter topic. */
   readonly deadLetters: RecordPublisher;
   readonly onDeadLetter: (rejected: RejectedRecord, attempts: number) => void;
   /** Sleeps. */
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-/** Undefined when all records are processed or dead letters; otherwise why that is not possible now. */
+/** Undefined when all records are processed or dead letters; otherwise why processing is not possible now. */
 export type Hindrance = { readonly errorClass: string; readonly reason: string } | 'deferred' | undefined;
 
-/** Has records processed. When the handler throws, the batch is halved until the record is found that it throws at: that one becomes a
- *  dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
+/**
+ * Processes records with a handler. When the handler throws, the batch is halved until the failing record is found. That record becomes
+ * a dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails.
+ */
 export async function processBatch(
   records: readonly ConsumedRecord[],
   tools: ProcessorTools,
@@ -57,7 +59,7 @@ async function publishDeadLetters(
   if (rejected.length === 0) return undefined;
   const letters = rejected.map((one) => deadLetter(one, attempts));
   let results = await deadLetters.publish(letters);
-  // A record that was within the limit may be beyond it with the headers: then only they are kept.
+  // The headers may push a record over the limit. Then only the headers are kept.
   const tooLarge = letters.filter((_, at) => results[at] === 'too_large');
   if (tooLarge.length > 0) {
     const withoutValues = await deadLetters.publish(tooLarge.map((letter) => ({ ...letter, value: null })));

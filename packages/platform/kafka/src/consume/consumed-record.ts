@@ -15,12 +15,14 @@ export interface ConsumedRecord {
 export interface RejectedRecord {
   readonly record: ConsumedRecord;
   readonly errorClass: string;
-  /** Repeats nothing of the record. */
+  /** Contains no data of the record. */
   readonly reason: string;
 }
 
-/** `done`: all records but the rejected ones are processed, durably. `unavailable`: the handler's store is unavailable; the same records
- *  are delivered again when it is back. `deferred`: not now; they are delivered again at once, after the group was heard. */
+/**
+ * `done`: all records but the rejected ones are processed, durably. `unavailable`: the handler's store is unavailable, and the same
+ * records are delivered again when it is back. `deferred`: not now; they are delivered again at once, after a heartbeat to the group.
+ */
 export type HandlerResult =
   | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
   | { readonly status: 'deferred' }

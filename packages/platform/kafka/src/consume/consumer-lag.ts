@@ -2,7 +2,7 @@ import { withAdmin, withDeadline, type KafkaClient } from '../kafka-client.ts';
 
 const TIMEOUT_MS = 4_000;
 
-/** Records of `partitions` that the group has not committed. Uses a connection of its own, because the consumer's may be waiting. */
+/** Records of `partitions` that the group has not committed. Uses a separate connection, because the consumer's may be waiting. */
 export async function readLag(
   client: KafkaClient,
   { topic, groupId }: { readonly topic: string; readonly groupId: string },

@@ -3,12 +3,12 @@ import type { RejectedRecord } from './consumed-record.ts';
 
 const REASON_MAX_CHARACTERS = 500;
 
-/** The topic that takes the records of `topic` that cannot be processed. */
+/** The topic for records of `topic` that cannot be processed. */
 export function deadLetterTopic(topic: string): string {
   return `${topic}.dlq`;
 }
 
-/** The record as it was, with headers that say where it was and why it is here. */
+/** The original record with headers for its source and the reason. */
 export function deadLetter({ record, errorClass, reason }: RejectedRecord, attempts: number): KafkaRecord {
   const { topic, partition, offset, key, value, headers } = record;
   return {

@@ -13,7 +13,7 @@ import { KafkaConsumer, type ConsumerOptions } from './kafka-consumer.ts';
 
 const DONE: HandlerResult = { status: 'done' };
 const SLOW_MS = 60_000;
-/** A broker takes up to 20 s to start on a busy machine, and the group up to 15 s more to forget the member before. */
+/** A broker takes up to 20 s to start on a busy machine, and the group up to 15 s more to remove the previous member. */
 const RESTART_TEST_TIMEOUT_MS = 180_000;
 const START_TIMEOUT_MS = 180_000;
 
@@ -60,13 +60,13 @@ await describeWithContainers('consuming from Kafka 4.1', () => {
 
   const numbered = (count: number, from: number = 0) => Array.from({ length: count }, (_, at) => String(from + at));
   const texts = (records: readonly ConsumedRecord[]) => records.map(({ value }) => String(value));
-  /** A handler that keeps what it was given, and can be replaced for one test. */
+  /** A handler that records its input, and can be replaced for one test. */
   const keeper = () => {
     const kept: string[] = [];
     return { kept, handle: async (records: readonly ConsumedRecord[]) => (kept.push(...texts(records)), DONE) };
   };
 
-  test('what is committed is not delivered to the next consumer of the group', async () => {
+  test('committed records are not delivered to the next consumer of the group', async () => {
     const topic = await createTopic(kafka, { partitions: 3 });
     const groupId = `group-${randomUUID()}`;
     await publish(topic, numbered(1_000));
@@ -74,7 +74,7 @@ await describeWithContainers('consuming from Kafka 4.1', () => {
     {
       await using running = consume(topic, { ...first, groupId, maxBatchRecords: 100 });
       await waitUntil(() => first.kept.length === 1_000, { what: 'all records', timeoutMs: SLOW_MS });
-      // The broker knows of the last commit a moment before this process counts its records.
+      // The broker has the last commit shortly before this process counts its records.
       const { consumer } = running;
       await waitUntil(() => consumer.figures.lagRecords === 0 && consumer.figures.records >= 1_000, { what: 'lag of 0' });
       // Not `restarts`: a broker that has just started may end the first session while it creates the topic of offsets.
@@ -88,7 +88,7 @@ await describeWithContainers('consuming from Kafka 4.1', () => {
     expect(second.kept.toSorted()).toEqual(numbered(10, 1_000).toSorted());
   });
 
-  test('a handler that is unavailable pauses the consumer without a rebalance, and misses nothing', async () => {
+  test('an unavailable handler pauses the consumer without a rebalance or lost records', async () => {
     const topic = await createTopic(kafka, { partitions: 2 });
     await publish(topic, numbered(300));
     const { kept, handle } = keeper();

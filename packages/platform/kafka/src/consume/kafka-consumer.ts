@@ -14,7 +14,7 @@ export interface ConsumerOptions {
   readonly handle: RecordHandler;
   /** To `deadLetterTopic(topic)`. */
   readonly deadLetters: RecordPublisher;
-  /** Whether what the handler writes to is back; asked every `probeMs` while the consumer is paused. */
+  /** Checks whether the handler's target is back; called every `probeMs` while the consumer is paused. */
   readonly isAvailable: () => Promise<boolean>;
   readonly maxBatchRecords?: number;
   readonly probeMs?: number;
@@ -25,7 +25,7 @@ export interface ConsumerOptions {
 export type ConsumerStatus = 'connecting' | 'running' | 'paused' | 'stopped';
 
 export interface ConsumerFigures {
-  /** Records behind the end of the assigned partitions; undefined until it was read. */
+  /** Lag in records on the assigned partitions; undefined until it was read. */
   readonly lagRecords: number | undefined;
   readonly assignedPartitions: number;
   readonly records: number;
@@ -40,7 +40,7 @@ const AFTER_LATE_STOP =
   'look at the database and the brokers: what was not committed is read again: docs/failure-modes.md#rebalances';
 const AFTER_DEAD_LETTER = 'read the reason: docs/failure-modes.md#records-in-the-dead-letter-topic';
 const AFTER_PAUSE =
-  'look at the database, or for dead letters that were not published at their topic; it goes on by itself: docs/failure-modes.md#database_unavailable';
+  'look at the database, or for dead letters that were not published at their topic; it continues by itself: docs/failure-modes.md#database_unavailable';
 
 type Counters = { -readonly [name in keyof ConsumerFigures]: ConsumerFigures[name] };
 
@@ -56,8 +56,10 @@ const FETCH_WAIT_MS = 500;
 const RESTART_MS = 1_000;
 const DISCONNECT_TIMEOUT_MS = 2_000;
 
-/** Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by
- *  itself and begins a new session after every error, because kafkajs stops a consumer for good after some. */
+/**
+ * Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by
+ * itself and starts a new session after every error, because kafkajs stops a consumer permanently after some errors.
+ */
 export class KafkaConsumer implements AsyncDisposable {
   readonly #client: KafkaClient;
   readonly #options: ConsumerOptions & typeof DEFAULTS;
@@ -90,7 +92,7 @@ export class KafkaConsumer implements AsyncDisposable {
     return { ...this.#counters, assignedPartitions: this.#assigned.length };
   }
 
-  /** Waits for the batch in progress, commits it and leaves the group; after 5 s it goes on without. */
+  /** Waits for the batch in progress, commits it and leaves the group; continues without it after 5 s. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     const { log } = this.#client;
@@ -141,7 +143,7 @@ export class KafkaConsumer implements AsyncDisposable {
       maxWaitTimeInMs: FETCH_WAIT_MS,
       maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
       allowAutoTopicCreation: false,
-      // Restarting is done here, after errors of every kind.
+      // This class restarts after errors of every kind.
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
     });
     this.#consumer = consumer;
@@ -183,7 +185,7 @@ export class KafkaConsumer implements AsyncDisposable {
       onDeadLetter: (rejected, attempts) => this.#reportDeadLetter(rejected, attempts),
       onCommit: (records) => void (this.#counters.records += records),
     });
-    // What was not resolved is fetched again.
+    // Unresolved records are fetched again.
     if (obstacle === undefined || obstacle === 'deferred') return;
     const { partition } = payload.batch;
     const { errorClass: error_class, reason } = obstacle;
@@ -197,7 +199,7 @@ export class KafkaConsumer implements AsyncDisposable {
     this.#client.log.error({ ...details, next_step: AFTER_DEAD_LETTER }, 'record sent to the dead letter topic');
   }
 
-  /** Stops fetching until the probe succeeds, and stays in the group: an error would cost a rebalance. */
+  /** Stops fetching until the probe succeeds, and stays in the group, because an error would cause a rebalance. */
   #pause(why: Readonly<Record<string, unknown>>, consumer: Consumer, session: AbortSignal): void {
     const { topic } = this.#options;
     consumer.pause([{ topic }]);

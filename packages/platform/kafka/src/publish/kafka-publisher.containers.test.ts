@@ -60,7 +60,7 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
     for (const { key } of records.slice(0, 7)) expect(valuesOf(read, key)).toEqual(valuesOf(records, key));
   });
 
-  test.each(['gzip', 'zstd'] as const)('a record goes to the topic compressed with %s', async (compression) => {
+  test.each(['gzip', 'zstd'] as const)('a record is stored in the topic compressed with %s', async (compression) => {
     const topic = await createTopic(kafka, { maxMessageBytes: 20_000 });
     await using opened = await open({ topic, compression });
     const value = 'x'.repeat(200_000);
@@ -93,13 +93,13 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
   test('a process that has published ends by itself, and prints nothing but what it publishes', async () => {
     const topic = await createTopic(kafka, {});
     const program = join(import.meta.dirname, '../testing/publish-one.ts');
-    // kafkajs 2.2.4 sets a negative timer, for which Node warns once in each process (docs/design/pipeline.md#kafkajs-behind-a-small-port).
+    // kafkajs 2.2.4 sets a negative timer, about which Node warns once per process (docs/design/pipeline.md#kafkajs-behind-a-small-port).
     const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
     const args = [...flags, program, kafka.brokers[0] ?? '', topic];
     expect(await promisify(execFile)(process.execPath, args, { timeout: 50_000 })).toEqual({ stdout: 'published', stderr: '' });
   });
 
-  test('one record that the topic refuses as too large costs one record', async () => {
+  test('a record that the topic refuses as too large affects no other record', async () => {
     const topic = await createTopic(kafka, { maxMessageBytes: 20_000 });
     await using opened = await open({ topic, compression: 'none' });
     const records = numbered(8).map((record, at) => (at === 5 ? { ...record, value: Buffer.alloc(30_000, 'x') } : record));

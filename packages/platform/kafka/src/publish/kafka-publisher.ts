@@ -16,8 +16,10 @@ export interface PublisherOptions extends Partial<BatchLimits> {
   readonly idleLookMs?: number;
 }
 
-/** Bytes of a send before compression: a whole batch of the gateway's queue, of traces of 4 KB. Fits into a topic of 1 MiB whatever it compresses
- *  to; what zstd and gzip add to bytes that they cannot compress is a few hundred. */
+/**
+ * Bytes of a send before compression: a whole batch of the gateway's queue with traces of 4 KB. Fits into a topic of 1 MiB at any
+ * compression ratio, because zstd and gzip add only a few hundred bytes to incompressible data.
+ */
 export const MAX_BATCH_BYTES = 1_048_000;
 const DEFAULT_LIMITS: BatchLimits = {
   maxBatchRecords: 500,
@@ -32,7 +34,7 @@ const RECONNECT_MS = 500;
 /** Otherwise only the next record would show that a topic was deleted. */
 const IDLE_LOOK_MS = 10_000;
 const DISCONNECT_TIMEOUT_MS = 1_000;
-/** kafkajs' own retries of one send: most that fit into the send's time; a restarted broker of a cluster takes about a second. */
+/** kafkajs' own retries of one send: as many as fit into the send's time. A restarted broker of a cluster takes about a second. */
 const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
 
 interface Session {
@@ -42,9 +44,11 @@ interface Session {
   sends: number;
 }
 
-/** Publishes to one topic by an idempotent producer with acks of all replicas. Connects by itself, and again after each failure. While it is not
- *  connected, `publish` results in `unavailable` at once. Every failed send replaces the producer: kafkajs reuses the sequence numbers of records
- *  that the broker may have written, and the broker would discard the next records as duplicates. */
+/**
+ * Publishes to one topic with an idempotent producer and acks of all replicas. Connects by itself, and again after each failure. While
+ * it is not connected, `publish` returns `unavailable` at once. Every failed send replaces the producer, because kafkajs reuses the
+ * sequence numbers of records that the broker may have written, and the broker would discard the next records as duplicates.
+ */
 export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly topic: string;
   readonly #client: KafkaClient;
@@ -85,7 +89,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     return this.isReady ? this.#batcher.publish(records) : records.map(() => 'unavailable');
   }
 
-  /** Ends the connection. Call it when the results of all `publish` calls are there. */
+  /** Ends the connection. Call it after all `publish` calls have resolved. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#session?.end();
@@ -104,7 +108,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         retry: SEND_RETRY,
       });
       try {
-        // Without a topic each send would wait for it until its time is over.
+        // Without a topic each send would wait until its timeout.
         await findTopic(this.#client, this.topic);
         await producer.connect();
         if (isReported) log.info({ topic: this.topic }, 'kafka publisher connected');
@@ -164,7 +168,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     }
   }
 
-  /** The topic's limit may be lower than ours: halves down to the one record that is too large. */
+  /** The topic's limit may be lower than ours. Halves the batch until the too large record is isolated. */
   async #sendHalves(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
     if (records.length === 1) return ['too_large'];
     const middle = records.length >> 1;

@@ -38,7 +38,7 @@ test.each([
   expect(sends.flat().map(({ key }) => key)).toEqual(numbered(10).map(({ key }) => key));
 });
 
-test('calls within the time of lingering share a send, and each has its own results', async () => {
+test('calls within the linger time share a send, and each gets its own results', async () => {
   const { batcher, sends, release } = batcherOf({ lingerMs: 60_000, maxBatchRecords: 5 });
   const first = batcher.publish(numbered(3));
   const second = batcher.publish(numbered(2));
@@ -48,7 +48,7 @@ test('calls within the time of lingering share a send, and each has its own resu
   expect(await second).toEqual(['unavailable', 'published']);
 });
 
-test('records beyond the bounds are rejected at once, the others published', async () => {
+test('records beyond the bounds are rejected at once, and the others are published', async () => {
   const { batcher, release } = batcherOf({ maxRecordBytes: 500, maxPendingBytes: 2 * ONE });
   const large = { key: 'large', value: Buffer.alloc(500) };
   const published = batcher.publish([large, ...numbered(3)]);

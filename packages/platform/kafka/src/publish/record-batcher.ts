@@ -6,10 +6,10 @@ export interface BatchLimits {
   readonly maxBatchRecords: number;
   /** Bytes of one send, except that one record may be larger. */
   readonly maxBatchBytes: number;
-  /** How long a send that is not full waits for further records. */
+  /** How long a partial send waits for further records. */
   readonly lingerMs: number;
   readonly maxRecordBytes: number;
-  /** Bytes that may wait beside the send in flight. */
+  /** Maximum bytes waiting in addition to the send in flight. */
   readonly maxPendingBytes: number;
 }
 
@@ -19,8 +19,10 @@ interface PendingRecord {
   readonly settle: (result: PublishResult) => void;
 }
 
-/** Collects records into sends by count, bytes and time, with one send in flight: kafkajs sends nothing later and joins nothing, and a
- *  batch of 200 costs a quarter of the CPU per record of single ones. A send goes to the leaders of all partitions of its records at once. */
+/**
+ * Collects records into sends by count, bytes and time, with one send in flight. kafkajs neither delays nor joins sends, and a batch of
+ * 200 costs a quarter of the CPU per record of single sends. A send goes to the leaders of all partitions of its records at once.
+ */
 export class RecordBatcher implements RecordPublisher {
   readonly #limits: BatchLimits;
   readonly #send: (records: readonly KafkaRecord[]) => Promise<readonly PublishResult[]>;

@@ -26,7 +26,7 @@ async function readAll(spool: DiskSpool): Promise<string[]> {
   return read;
 }
 
-test('records come out in the order they went in, over many files, also in another process', async () => {
+test('records are read in the order they were written, across files and processes', async () => {
   await using folder = await temporaryFolder('spool');
   const path = join(folder.path, 'new', 'spool');
   {
@@ -43,7 +43,7 @@ test('records come out in the order they went in, over many files, also in anoth
   expect([spool.records, spool.bytes, segments(path)]).toEqual([0, 0, []]);
 });
 
-test('a full spool takes what fits, and again when there is room', async () => {
+test('a full spool accepts records that fit, and more once there is room', async () => {
   await using folder = await temporaryFolder('spool');
   const { length } = encodeFrame(numbered(1)[0] as KafkaRecord);
   await using spool = await DiskSpool.open({ path: folder.path, maxBytes: 3 * length });
@@ -52,7 +52,7 @@ test('a full spool takes what fits, and again when there is room', async () => {
   expect(await spool.append(numbered(1), noError)).toEqual(['spooled']);
 });
 
-test('records that are removed while others are appended stay apart', async () => {
+test('removing records while others are appended does not mix them', async () => {
   await using folder = await temporaryFolder('spool');
   await using spool = await DiskSpool.open({ path: folder.path, maxBytes: 1e6 });
   await spool.append(numbered(2), noError);
@@ -62,7 +62,7 @@ test('records that are removed while others are appended stay apart', async () =
   expect(await readAll(spool)).toEqual(['k2', 'k3']);
 });
 
-test('a file that was cut at any byte opens with the records before the cut, and takes new ones', async () => {
+test('a file cut at any byte opens with the records before the cut and accepts new ones', async () => {
   await using folder = await temporaryFolder('spool');
   const bytes = Buffer.concat(numbered(4).map(encodeFrame));
   const frame = bytes.length / 4;
@@ -80,7 +80,7 @@ test('a file that was cut at any byte opens with the records before the cut, and
   }
 });
 
-test('records that were taken before kill -9 are there afterwards', async () => {
+test('records accepted before kill -9 survive', async () => {
   await using folder = await temporaryFolder('spool');
   const writer = join(import.meta.dirname, '../testing/append-until-killed.ts');
   const child = spawn(process.execPath, [writer, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -95,17 +95,17 @@ test('records that were taken before kill -9 are there afterwards', async () => 
   expect(read.slice(0, last)).toEqual(keys(numbered(last)));
 });
 
-test('a second process does not open the same folder', async () => {
+test('a second process cannot open the same folder', async () => {
   await using folder = await temporaryFolder('spool');
   await using _ = await DiskSpool.open({ path: folder.path, maxBytes: 1e6 });
   await expect(DiskSpool.open({ path: folder.path, maxBytes: 1e6 })).rejects.toMatchObject({ code: 'storage_locked' });
 });
 
-test('what the disk refuses is reported with the result', async () => {
+test('a disk error is reported with the result', async () => {
   await using folder = await temporaryFolder('spool');
   const path = join(folder.path, 'spool');
   await using spool = await DiskSpool.open({ path, maxBytes: 1e6 });
-  // The file that the spool would make next is there already.
+  // The next file of the spool already exists.
   writeFileSync(join(path, '0000000000000001.segment'), 'foreign');
   const errors: unknown[] = [];
   expect(await spool.append(numbered(1), (error) => errors.push(error))).toEqual(['spool_failed']);

@@ -10,11 +10,11 @@ const PRIVATE_FILE = 0o600;
 const SEGMENT_NAME = /^(\d{16})\.segment$/;
 
 interface SpoolOptions {
-  /** A folder of one process's own. */
+  /** A folder used by one process only. */
   readonly path: string;
   /** Of all files together. */
   readonly maxBytes: number;
-  /** A new file is begun when one has reached this; what is read at once. */
+  /** A new file is started when one has reached this size. A file is read at once. */
   readonly segmentBytes?: number;
 }
 
@@ -34,7 +34,7 @@ interface OldestSegment {
 }
 
 /** Records on disk in append-only files, first in, first out, with a bound in bytes. Spooled records survive `kill -9`. Files are synced when they are
- *  full and at the end, so a power loss may destroy the newest file. Not safe for calls in parallel: `SpoolingPublisher` makes one after another.
+ *  full and at the end, so a power loss may destroy the newest file. Not safe for concurrent calls; `SpoolingPublisher` serializes them.
  *  Faults on opening: `storage_locked`, `storage_unusable`; system errors of the folder. */
 export class DiskSpool implements AsyncDisposable {
   readonly #options: Required<SpoolOptions>;
@@ -75,12 +75,12 @@ export class DiskSpool implements AsyncDisposable {
     return this.#segments.length;
   }
 
-  /** Records that were found damaged, or torn by the end of the process before. */
+  /** Records found damaged, or torn by a crash of the previous process. */
   get damaged(): number {
     return this.#damaged;
   }
 
-  /** The results are in the order of the records. Never rejects: a disk error results in `spool_failed` and a call of `onError`. */
+  /** The results are in the order of the records. Never rejects: a disk error returns `spool_failed` and calls `onError`. */
   async append(records: readonly KafkaRecord[], onError: (error: unknown) => void): Promise<readonly SpoolResult[]> {
     const results: SpoolResult[] = [];
     let frames: Buffer[] = [];
@@ -104,7 +104,7 @@ export class DiskSpool implements AsyncDisposable {
     }
   }
 
-  /** Undefined when there is none. Records that are appended later go to another file. */
+  /** Undefined when there is none. Later records are appended to another file. */
   async oldest(): Promise<OldestSegment | undefined> {
     const [segment] = this.#segments;
     if (segment === undefined) return undefined;
@@ -113,7 +113,7 @@ export class DiskSpool implements AsyncDisposable {
     return {
       records,
       remove: async () => {
-        // First, so that a file which cannot be deleted is published again by the next process only.
+        // Done first, so that only the next process publishes a file again that cannot be deleted.
         const at = this.#segments.indexOf(segment);
         if (at !== -1) this.#segments.splice(at, 1);
         await rm(segment.file, { force: true });
@@ -143,7 +143,7 @@ export class DiskSpool implements AsyncDisposable {
     }
   }
 
-  /** At a position, so that a write which failed half way is written over by the next. */
+  /** Writes at a position, so that the next write overwrites a partially failed one. */
   async #write(bytes: Buffer, records: number): Promise<void> {
     this.#active ??= await this.#create();
     const { segment, handle } = this.#active;
@@ -164,7 +164,7 @@ export class DiskSpool implements AsyncDisposable {
     return { segment: { file, bytes: 0, records: 0 }, handle };
   }
 
-  /** What follows the last whole write is cut off: it is of a write that failed. */
+  /** Truncates everything after the last complete write, because it belongs to a failed write. */
   async #seal(): Promise<void> {
     if (this.#active === undefined) return;
     const { segment, handle } = this.#active;

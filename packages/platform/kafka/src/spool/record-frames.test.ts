@@ -21,7 +21,7 @@ const plain = (found: readonly KafkaRecord[]) =>
     headers: { ...(headers as object) },
   }));
 
-test('what was written is read', () => {
+test('written records are read back', () => {
   assert(
     property(records, (written) => {
       const { records: read, damaged } = decodeFrames(Buffer.concat(written.map(encodeFrame)));
@@ -31,7 +31,7 @@ test('what was written is read', () => {
   );
 });
 
-test('a segment that was cut at any byte has every record before the cut, and one torn end', () => {
+test('a segment cut at any byte has every record before the cut and one torn end', () => {
   assert(
     property(records, (written) => {
       const frames = written.map(encodeFrame);
@@ -41,7 +41,7 @@ test('a segment that was cut at any byte has every record before the cut, and on
       for (let cut = 0; cut <= bytes.length; cut += 1) {
         const whole = ends.filter((end) => end <= cut).length;
         const { records: read, damaged } = decodeFrames(bytes.subarray(0, cut));
-        // As text, because there are thousands of cuts, and `toEqual` is slow.
+        // Compared as text, because there are thousands of cuts and `toEqual` is slow.
         expect(JSON.stringify(plain(read))).toBe(JSON.stringify(expected.slice(0, whole)));
         expect(damaged).toBe(cut === (ends[whole - 1] ?? 0) ? 0 : 1);
       }
@@ -50,7 +50,7 @@ test('a segment that was cut at any byte has every record before the cut, and on
   );
 });
 
-test('a byte that was changed costs the records from there at most, and is counted', () => {
+test('a changed byte loses at most the records from there, and is counted', () => {
   assert(
     property(records, nat(), nat({ max: 254 }), (written, position, change) => {
       const bytes = Buffer.concat(written.map(encodeFrame));
@@ -65,7 +65,7 @@ test('a byte that was changed costs the records from there at most, and is count
   );
 });
 
-test('zeros at the end, which a loss of power may leave, are a torn end', () => {
+test('zeros at the end, which a power failure may leave, are a torn end', () => {
   const frame = encodeFrame({ key: 'k', value: Buffer.from('v') });
   const { records: read, damaged } = decodeFrames(Buffer.concat([frame, Buffer.alloc(64)]));
   expect([read.length, damaged]).toEqual([1, 1]);

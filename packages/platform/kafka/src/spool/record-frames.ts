@@ -9,11 +9,11 @@ const HAS_VALUE = 1;
 
 interface SegmentContent {
   readonly records: readonly KafkaRecord[];
-  /** Records whose checksum is wrong, and a torn or unreadable end, which counts as one. */
+  /** Records with a wrong checksum, plus one for a torn or unreadable end. */
   readonly damaged: number;
 }
 
-/** A record as it is kept in a spool. */
+/** The format of a record in a spool. */
 export function encodeFrame({ key, value, headers }: KafkaRecord): Buffer {
   const keyBytes = Buffer.from(key);
   const headerBytes = headers === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(headers));
@@ -27,8 +27,10 @@ export function encodeFrame({ key, value, headers }: KafkaRecord): Buffer {
   return frame;
 }
 
-/** Reads what was written of a segment, however it ends. A record with a wrong checksum is left out; where a length cannot be right, such
- *  as in a torn end, so is all that follows. The records refer to `bytes`. */
+/**
+ * Reads the complete records of a segment with any end. Skips a record with a wrong checksum. Stops at an impossible length, such as in
+ * a torn end. The records reference `bytes`.
+ */
 export function decodeFrames(bytes: Buffer): SegmentContent {
   const records: KafkaRecord[] = [];
   let damaged = 0;

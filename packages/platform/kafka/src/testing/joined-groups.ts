@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import { createKafkaClient } from '../kafka-client.ts';
 import { collectLog } from './collect-log.ts';
 
-/** The group that consumes each topic, from the members that have joined; empty while the broker still loads them. */
+/** The group that consumes each topic, from the members that have joined; empty while the broker is still loading them. */
 export async function joinedGroups(brokers: readonly string[]): Promise<Readonly<Record<string, string>>> {
   const admin = createKafkaClient({ clientId: 'test-groups', brokers }, collectLog()).kafka.admin();
   await admin.connect();
@@ -21,7 +21,7 @@ export async function joinedGroups(brokers: readonly string[]): Promise<Readonly
   }
 }
 
-/** Of a member that joins just now there is nothing yet. */
+/** A member that is just joining has no assignment yet. */
 function topicsOf(memberMetadata: Buffer): readonly string[] {
   if (memberMetadata.length === 0) return [];
   return kafkajs.AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? [];

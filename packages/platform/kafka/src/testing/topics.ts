@@ -17,7 +17,7 @@ export interface ReadRecord {
 
 const DEFAULTS = { partitions: 1, replicationFactor: 1, retentionMs: 3_600_000, maxMessageBytes: 1_048_576 };
 
-/** A topic, by default of the test's own, and its dead letter topic; returns its name. */
+/** Creates a topic, by default unique to the test, and its dead letter topic. Returns its name. */
 export async function createTopic({ brokers }: Broker, settings: Partial<TopicSettings>): Promise<string> {
   const topic = settings.topic ?? `test-${randomUUID()}`;
   const client = createKafkaClient({ clientId: 'test-topics', brokers }, collectLog());
@@ -28,7 +28,7 @@ export async function createTopic({ brokers }: Broker, settings: Partial<TopicSe
   return topic;
 }
 
-/** Reads all records of a topic, and waits until it has `count`: one may hold more than was acknowledged. */
+/** Reads all records of a topic, and waits until it has `count`, because a topic may contain more records than acknowledged. */
 export async function readTopic({ brokers }: Broker, topic: string, count: number): Promise<readonly ReadRecord[]> {
   const { kafka } = createKafkaClient({ clientId: 'test-reader', brokers }, collectLog());
   const admin = kafka.admin();
@@ -67,7 +67,7 @@ export async function alterTopic({ brokers }: Broker, topic: string, settings: R
   await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources: [resource] }));
 }
 
-/** Deletes a topic; resolves when the broker does not list it any more. */
+/** Deletes a topic. Resolves when the broker no longer lists it. */
 export async function deleteTopic({ brokers }: Broker, topic: string): Promise<void> {
   await withAdmin(brokers, async (admin) => {
     await admin.deleteTopics({ topics: [topic] });

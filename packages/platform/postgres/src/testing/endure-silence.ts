@@ -4,8 +4,10 @@ import type { TcpProxy } from './tcp-proxy.ts';
 
 const SLOW_MS = 60_000;
 
-/** Makes the database of a running service accept connections and never answer, until health says so, and then answer again, until health
- *  does not. The service responds at once all the while, is live and ready; else it throws. */
+/**
+ * Makes the database of a running service accept connections without ever answering until health reports it, and then answer again until
+ * health recovers. Throws unless the service responds at once, is live and ready the whole time.
+ */
 export async function endureSilence(url: string, proxy: TcpProxy): Promise<void> {
   const isAway = async () => {
     for (const path of ['/livez', '/readyz']) {

@@ -4,7 +4,7 @@ import { TEST_CERTIFICATES } from '@vitrine/testkit/test-certificates';
 import { readFileSync } from 'node:fs';
 import { PostgresPool } from '../postgres-pool.ts';
 
-/** The first line that fits a connection is the one that counts. */
+/** The first matching line applies to a connection. */
 const ACCESS_RULES = ['hostssl all client all cert', 'hostssl all tls_only all password', 'host all postgres all password'];
 
 /** A server with a certificate for `localhost`. Its user `client` needs a client certificate, `tls_only` needs TLS. */

@@ -3,18 +3,20 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A way to a database that can be cut, frozen, and opened again at the same port. */
+/** A proxy to a database that can be cut, frozen, and reopened at the same port. */
 export interface TcpProxy extends AsyncDisposable {
   readonly dsn: Secret;
   open(): Promise<void>;
-  /** Refuses connections, and ends those that are there. */
+  /** Refuses connections and closes existing ones. */
   close(): Promise<void>;
-  /** Lets the connections stand, without a byte from then on. */
+  /** Keeps the connections open without forwarding bytes. */
   freeze(): void;
-  /** As `freeze`, and so for connections that come before it is opened again: they are accepted, and never answered. */
+  /** Like `freeze`, also for new connections until it is reopened: they are accepted but never answered. */
   hang(): void;
-  /** Ends the connection that sends `marker` next. `request`: before the database gets that; `response`: once its response is there, which is not
-   *  passed on. `isLast`: with all others, and none is accepted from then on. */
+  /**
+   * Closes the connection that next sends `marker`. `request`: before the database gets it; `response`: when its response has arrived,
+   * without forwarding it. `isLast`: also closes all others and accepts no more.
+   */
   cutAt(marker: string, what: 'request' | 'response', isLast?: boolean): void;
 }
 
@@ -46,7 +48,7 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
         if (cut === undefined || !chunk.includes(cut.marker)) return done(null, chunk);
         const { what, isLast } = cut;
         cut = undefined;
-        // The port stays this proxy's: another process could take it before it is opened again.
+        // Keeps the port, because another process could take it before it is reopened.
         isRefusing = isLast;
         const end = () => {
           for (const socket of isLast ? sockets : [from, upstream]) socket.destroy();

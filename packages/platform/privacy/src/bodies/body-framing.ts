@@ -5,22 +5,26 @@ import type { Span } from '../text-edit.ts';
 /** How a body is divided into events: server-sent events, or JSON values in lines (NDJSON, JSON text sequences). */
 export type Framing = 'sse' | 'lines';
 
-/** Events as they begin when their content type says otherwise: some fields or comments, and one that is JSON. */
+/** The beginning of events with another content type: some fields or comments, and one JSON value. */
 const EVENTS = /^\ufeff?(?:(?:data|event|id|retry)?:[^\r\n]*[\r\n]+){0,8}?data: ?[{[]/;
 
-/** How a body is divided into events; undefined: it is a single value. By what it looks like rather than by its content type:
- *  NDJSON has many, and a provider may respond to a streaming request with an error in JSON. Cost: two searches for a line feed. */
+/**
+ * How a body is divided into events; undefined for a single value. Decided by its content rather than its content type, because NDJSON
+ * has many types, and a provider may respond to a streaming request with a JSON error. Cost: two searches for a line feed.
+ */
 export function framingOf(text: string, kind: BodyKind): Framing | undefined {
   if (kind === 'sse' && (!/^\s*[{[]/.test(text) || /[\r\n]data:/.test(text))) return 'sse';
   if (EVENTS.test(text)) return 'sse';
   return isInLines(text) ? 'lines' : undefined;
 }
 
-/** Whether the first line or the last one is a value of its own. In one JSON value no line that begins like one follows another that ends
- *  like one: a comma or a colon stands between. */
+/**
+ * Whether the first or the last line is a separate value. Within one JSON value, a line that ends like a value is never followed by one
+ * that begins like a value, because there is a comma or a colon between them.
+ */
 function isInLines(text: string): boolean {
   const first = text.indexOf('\n');
-  // Without one it has one line; and a bracket alone begins JSON that is indented.
+  // Without a line feed there is one line. A single bracket begins indented JSON.
   if (first < 2) return false;
   let end = text.length;
   while (end > first && isBlank(text.charCodeAt(end - 1))) end -= 1;
@@ -42,7 +46,7 @@ function isBlank(code: number): boolean {
   return isSpace(code) || code === 0x1e || code === 0xfeff;
 }
 
-/** The lines of a text, without what ends them: LF, or for server-sent events also CR or both. */
+/** The lines of a text without their line ends: LF, or for server-sent events also CR or CRLF. */
 export function* linesOf(text: string, hasCrLines = true): Generator<Span> {
   const lineEnd = hasCrLines && text.includes('\r') ? /\r\n?|\n/g : /\n/g;
   let start = 0;
@@ -53,17 +57,17 @@ export function* linesOf(text: string, hasCrLines = true): Generator<Span> {
   if (start < text.length) yield { start, end: text.length };
 }
 
-/** A secret that was cut in half may be up to this long and not be recognised. */
+/** Maximum length of a cut secret that would not be recognised. */
 const HALF_SECRET_MAX = 1_024;
-/** So is a number that is written in groups. */
+/** The same for a number written in groups. */
 const NUMBER_MAX = 24;
 
-/** A text that was cut, without its last word and the groups of a number before it: half of a secret looks like none. */
+/** A cut text without its last word and the number groups before it, because half of a secret is not recognised. */
 export function dropIncompleteTail(text: string): string {
   let end = text.length;
   const least = Math.max(0, end - HALF_SECRET_MAX);
   while (end > least && isPartOfWord(text, end - 1)) end -= 1;
-  // A longer run of such characters is data in base64; or a token: parts joined by dots, and the beginning of one.
+  // A longer run of such characters is base64 data or a token: parts joined by dots, or the beginning of one.
   if (end === least) end = startOfToken(text, end);
   const number = /(?<![-+. ()\d])[-+. ()\d]*$/.exec(text.slice(Math.max(0, end - NUMBER_MAX), end))?.[0] ?? '';
   return text.slice(0, /\d/.test(number) ? end - number.length : end);

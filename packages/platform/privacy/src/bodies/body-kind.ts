@@ -1,13 +1,13 @@
 import type { BodyKind } from '../redaction.ts';
 
-/** How a body of this content type is read for usage; undefined: not at all. Compared without case (RFC 9110, 8.3.1). */
+/** How a body of this content type is read for usage; undefined if it is not read. Compared without case (RFC 9110, 8.3.1). */
 export function bodyKindOf(contentType: string = ''): BodyKind {
   const type = contentType.toLowerCase();
   if (type.includes('json')) return 'json';
   return type.includes('text/event-stream') ? 'sse' : undefined;
 }
 
-/** A body's content coding as the trace's maker reads it: in lower case, '' for none. */
+/** A body's content coding for derivation: in lower case, '' for none. */
 export function contentCodingOf(contentEncoding: string = ''): string {
   const coding = contentEncoding.trim().toLowerCase();
   return coding === 'identity' ? '' : coding;

@@ -5,27 +5,29 @@ import { describedValues, NOTHING } from './schema-values.ts';
 
 /** The value of a field with a denied name. */
 interface DeniedValue extends Span {
-  /** The value as written; a JSON string decoded. */
+  /** The value as written; a JSON string is decoded. */
   readonly value: string;
 }
 
-/** A larger object is no description of a field. */
+/** A larger object is not a description of a field. */
 const SCHEMA_MAX_LENGTH = 65_536;
 const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
 
-/** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
- *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8. */
+/**
+ * Fields by their names: whole names, in any letter case, and with `-`, `_`, a space or nothing where a denied name has one of these:
+ * `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8.
+ */
 export class DeniedFields {
   /** For a prefilter: every JSON text with such a field contains one of these. */
   readonly words: readonly string[];
   readonly #member: RegExp;
-  /** The same where characters may be written as escapes; it takes longer. */
+  /** The same for texts with escapes, which is slower. */
   readonly #escapedMember: RegExp;
   readonly #pair: RegExp;
   readonly #part: RegExp;
   readonly #isDenied: ((member: string, value: string) => boolean) | undefined;
 
-  /** `isDenied`: whether a member of JSON with such a name is one of these; by default any is. */
+  /** `isDenied`: whether a JSON member with such a name counts; by default all do. */
   constructor(names: readonly string[], isDenied?: (member: string, value: string) => boolean) {
     this.#isDenied = isDenied;
     this.words = names.flatMap(wordsOf);
@@ -37,8 +39,11 @@ export class DeniedFields {
     this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
   }
 
-  /** Values of denied members in JSON text, cut or whole, and in texts that contain JSON. Empty values, `null` and booleans do not count. Where the
-   *  member is described by a JSON Schema, only the values in the description count, and only where descriptions stand: data may look the same. */
+  /**
+   * Values of denied members in JSON text, cut or complete, and in texts that contain JSON. Empty values, `null` and booleans do not
+   * count. If a JSON Schema describes the member, only the values in the description count, and only at places of descriptions, because
+   * data may look the same.
+   */
   *membersOf(text: string): Generator<DeniedValue> {
     const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
     const names = new EnclosingNames(text);
@@ -67,7 +72,7 @@ export class DeniedFields {
   }
 }
 
-/** Without any nothing is to match, and an empty alternative would match everything. */
+/** Without names nothing must match, but an empty alternative would match everything. */
 function anyOf(patterns: readonly string[]): string {
   return patterns.length === 0 ? '(?!)' : `(?:${patterns.join('|')})`;
 }

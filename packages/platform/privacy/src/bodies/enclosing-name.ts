@@ -1,13 +1,15 @@
 import { decodedString, isSpace } from './json-text.ts';
 
-/** The beginning of an object is looked for this many characters before one of its members. */
+/** The beginning of an object is searched for this many characters before one of its members. */
 const WITHIN = 65_536;
 
-/** Finds the names of objects from the members in them: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so
- *  that text around the JSON does not matter. When positions ascend, members of one object cost one pass together. */
+/**
+ * Finds the names of objects from their members: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so that
+ * text around the JSON does not matter. With ascending positions, all members of one object cost one pass.
+ */
 export class EnclosingNames {
   readonly #text: string;
-  /** For members at every depth what is before them may be passed again; more than this in all is not. */
+  /** Nested members may cause repeated passes over the text before them. The total is limited to this. */
   #budget: number;
   #lastAt = -1;
   #lastName: string | undefined;

@@ -34,7 +34,7 @@ export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The value of a JSON string that is written so between its quotes, also when it was cut; undefined when it is invalid. */
+/** The value of a JSON string from the text between its quotes, even when cut; undefined when invalid. */
 export function decodedString(written: string): string | undefined {
   if (!written.includes('\\')) return written;
   return parsedString(written) ?? parsedString(written.replace(/\\(?:u[0-9A-Fa-f]{0,3})?$/, ''));
@@ -48,7 +48,7 @@ function parsedString(written: string): string | undefined {
   }
 }
 
-/** How a text is written between the quotes of a JSON string. */
+/** A text escaped for the quotes of a JSON string. */
 export function encodedString(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

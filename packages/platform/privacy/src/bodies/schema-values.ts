@@ -3,14 +3,14 @@ import { decodedString, endOfString, endOfValue, isSpace } from './json-text.ts'
 
 /** Deeper schemas are treated as data. */
 const MAX_DEPTH = 32;
-/** Words and empty values, which hold no secret. */
+/** Literals and empty values, which contain no secret. */
 export const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 
-/** A description that is being read. */
+/** The description being read. */
 interface Reading {
   readonly cursor: JsonCursor;
-  /** Values of the field that it names. */
+  /** Values of the described field. */
   readonly values: Span[];
 }
 
@@ -46,7 +46,7 @@ const KEYWORDS = new Map<string, Read>([
   ...keywords('minItems maxItems minContains maxContains minProperties maxProperties', number),
   ...keywords('uniqueItems deprecated readOnly writeOnly nullable', boolean),
 ]);
-/** One of these says what a field may hold. Without any it may be a schema as well, and may as well be data. */
+/** Keywords that define the values of a field. Without any of them an object may be a schema or data. */
 const DESCRIPTIVE = new Set(
   'type $ref $dynamicRef const enum items prefixItems properties patternProperties additionalProperties allOf anyOf oneOf not if'.split(
     ' ',
@@ -60,7 +60,7 @@ const HOLDERS = new Map<string, Read>([
 ]);
 
 /** Values in the description of a field in a JSON Schema: a default, constants, examples, and those of extensions (`x-`). `holder`: the name of the
- *  member around the description. Undefined when that member has no descriptions, or the text is not a whole, valid description. */
+ *  member around the description. Undefined when that member has no descriptions, or the text is not a complete, valid description. */
 export function describedValues(json: string, start: number, end: number, holder: string | undefined): Span[] | undefined {
   const read = HOLDERS.get(holder ?? '');
   const reading = { cursor: new JsonCursor(json, start, end), values: [] };
@@ -99,7 +99,7 @@ function keywords(words: string, read: Read): [string, Read][] {
   return words.split(' ').map((word) => [word, read]);
 }
 
-/** Goes through a part of a JSON text value by value. Whatever is not there as expected ends it with false or undefined. */
+/** Reads a part of a JSON text value by value. Returns false or undefined at anything unexpected. */
 class JsonCursor {
   readonly #text: string;
   readonly #end: number;
@@ -132,7 +132,7 @@ class JsonCursor {
     return end < this.#end ? decodedString(this.#text.slice(start, end)) : undefined;
   }
 
-  /** A value as it is written. */
+  /** The raw text of a value. */
   value(): string {
     this.peek();
     const start = this.at;

@@ -4,9 +4,9 @@ import type { Span } from '../text-edit.ts';
 /** Names with a secret as their value, behind an equals sign or a colon. */
 export const SECRET_NAMES = ['password', 'secret', 'token'] as const;
 
-// The name, perhaps in quotes, a sign, perhaps an opening quote: one that a value follows, not what follows a string of JSON or of
-// code. Quotes are written with backslashes in JSON, with more of them in JSON inside of JSON; so are tabs. Every repetition is
-// bounded: without, long runs of blanks would cost their length squared.
+// The name, optionally in quotes, a sign, and optionally an opening quote followed by a value, not by the text after a JSON or code
+// string. In JSON quotes and tabs are written with backslashes, in nested JSON with more of them. Every repetition is bounded, because
+// long runs of blanks would otherwise cost their length squared.
 const ASSIGNMENT = new RegExp(
   String.raw`(${SECRET_NAMES.join('|')})(\\{0,15}["'${'`'}])?([ \t]{0,8})(:=|={1,3}>?|:)` +
     String.raw`((?:[ \t]|\\{1,15}t){0,8})(\\{0,15}["'${'`'}](?![\s)\],;}>:+/]))?`,
@@ -24,8 +24,8 @@ interface AssignmentOptions {
 
 /** Values of `password=`, `secret=` and `token=`, also in quotes, and with a colon instead.
  *  - `password=x`, without blanks: any value.
- *  - `password="x y"`, `password: 'x y'`: any value, up to its closing quote or the line's end; of tokens, behind a colon or among blanks,
- *    only what looks like a secret: parsers are full of `token === 'else'`.
+ *  - `password="x y"`, `password: 'x y'`: any value, up to its closing quote or the line's end; of tokens, after a colon or among blanks,
+ *    only what looks like a secret, because parsers are full of `token === 'else'`.
  *  - `password: x`, `password = x`: a value that looks like a secret: prose and code say `password: string`.
  *  - `"password": "x"`, whole names only, and of tokens only what looks like a secret: models respond with `{"token":"Hello"}`.
  *  No span reaches over a line's end; in JSON, over a string's; and it never splits an escape. */
@@ -36,7 +36,7 @@ export function findAssignedSecrets(text: string, { isJson, withMembers }: Assig
   for (let match = ASSIGNMENT.exec(text); match !== null; match = ASSIGNMENT.exec(text)) {
     const value = match[2]?.endsWith('"') === true && !withMembers ? undefined : valueOf(text, match, bare, isJson);
     if (value === undefined) continue;
-    // A value without quotes may end in another name with its own value: `password=a=token: b`.
+    // An unquoted value may end in another name with its own value: `password=a=token: b`.
     ASSIGNMENT.lastIndex = Math.max(ASSIGNMENT.lastIndex, match[6] === undefined ? value.end - LONGEST_NAME : value.end);
     if (value.end > value.start && !ALREADY_REDACTED.test(text.slice(value.start, value.end))) found.push(value);
   }
@@ -47,11 +47,11 @@ function valueOf(text: string, match: RegExpExecArray, bare: BareValues, isJson:
   const [, name = '', nameQuote, before, sign, after, quote] = match;
   const from = match.index + match[0].length;
   const isMember = nameQuote !== undefined;
-  // Only a whole name in quotes is one: not `"page_token"`, nor the end of a string in front of a colon.
+  // Only a complete quoted name counts, not `"page_token"` or the end of a string before a colon.
   if (isMember && text[match.index - 1] !== nameQuote.at(-1)) return undefined;
   const isTight = /^=+$/.test(sign ?? '') && before === '' && after === '' && !isMember;
   if (quote === undefined) {
-    // Between blanks two equals signs compare; and a number as the member of an object of JSON stays one.
+    // Two equals signs between blanks are a comparison. A number as a JSON member stays a number.
     if ((!isTight && sign?.startsWith('==')) || nameQuote?.endsWith('"')) return undefined;
     return isTight ? bare.anyAt(from) : bare.secretAt(from, name.toLowerCase() === 'password');
   }
@@ -62,8 +62,10 @@ function valueOf(text: string, match: RegExpExecArray, bare: BareValues, isJson:
   return isAny || (looksSecret(value) && (mayHaveBlanks || !/\s/.test(value))) ? { start: from, end } : undefined;
 }
 
-/** The end of a value with its opening quote before `from`: the quote that is written with as many backslashes, or else the
- *  end of the line or of JSON's string. */
+/**
+ * The end of a value with its opening quote before `from`: the quote with the same number of backslashes, or else the end of the line or
+ * of the JSON string.
+ */
 function endOfQuoted(text: string, from: number, quote: string, isJson: boolean): number {
   const slashes = quote.length - 1;
   const mark = quote.at(-1);
@@ -74,7 +76,7 @@ function endOfQuoted(text: string, from: number, quote: string, isJson: boolean)
       run += 1;
       continue;
     }
-    // Each level of JSON doubles the backslashes and adds one: more of them are part of the value.
+    // Each level of JSON doubles the backslashes and adds one. More backslashes are part of the value.
     if (character === mark && run % (2 * (slashes + 1)) === slashes) return at - slashes;
     if (isJson && character === '"' && run % 2 === 0) return at;
     if (character === '\n' || character === '\r') return at;

@@ -1,9 +1,9 @@
 import type { Span } from '../text-edit.ts';
 
-// A comma ends a value when a blank follows, or another name (of letters) with its value.
+// A comma ends a value when it is followed by a blank, or by another name (of letters) with its value.
 const COMMA = String.raw`,(?!\s|$|[A-Za-z_][A-Za-z_.-]{0,63}[=:](?![=\s&;,"']|$))`;
 const VALUE = String.raw`[^\s&;,"'${'`'}\\]|'(?=[A-Za-z0-9])|${COMMA}`;
-/** A value without quotes. In JSON a backslash begins an escape; elsewhere it is a character of the value. */
+/** An unquoted value. In JSON a backslash begins an escape. Elsewhere it is a character of the value. */
 const BARE = new RegExp(String.raw`(?:${VALUE}|\\(?!["'${'`'}]))+`, 'y');
 const BARE_IN_JSON = new RegExp(String.raw`(?:${VALUE}|\\[\\/])+`, 'y');
 /** Markup and braces end it: `<b>token: abc1</b>`. */
@@ -11,11 +11,13 @@ const MARKUP = /[{<]|\[(?!\w*\])/g;
 const CALL = /[([]/g;
 const DIGIT_OR_SIGN = /[\d!@#$%^*+~=]/g;
 const NUMBERED_TYPE = /^(?:u?int|float|big|bytes|utf)[\w-]*$/i;
-/** What may stand behind a value in prose and code. */
+/** Characters that may follow a value in prose and code. */
 const BEHIND_VALUE = ')]}>.:?';
 
-/** Values without quotes, of names that follow each other: `token:token:token:` is one value behind the first name, and a shorter one behind
- *  each of the others. Positions must ascend; then all of them take one pass together. */
+/**
+ * Unquoted values of consecutive names: `token:token:token:` is one value after the first name, and a shorter one after each of the
+ * others. Positions must ascend, so that all of them take one pass.
+ */
 export class BareValues {
   readonly #text: string;
   readonly #pattern: RegExp;
@@ -34,9 +36,9 @@ export class BareValues {
     this.#digitsOrSigns = new NextMatch(DIGIT_OR_SIGN, text);
   }
 
-  /** The value that begins at `from`, whatever it is. */
+  /** The value that begins at `from`, of any form. */
   anyAt(from: number): Span {
-    // Each of its characters may begin a value, so that one within it has the same end.
+    // Each of its characters may begin a value with the same end.
     if (from > this.#end) {
       this.#pattern.lastIndex = from;
       this.#end = from + (this.#pattern.exec(this.#text)?.[0].length ?? 0);
@@ -44,7 +46,7 @@ export class BareValues {
     return { start: from, end: this.#end };
   }
 
-  /** The same without markup and punctuation behind it, when it looks like a secret. */
+  /** The same without trailing markup and punctuation, if it looks like a secret. */
   secretAt(from: number, isPassword: boolean): Span | undefined {
     const end = this.#withoutPunctuation(from, Math.min(this.anyAt(from).end, this.#markup.from(from)));
     if (this.#calls.from(from) < end) return undefined;
@@ -62,20 +64,19 @@ export class BareValues {
   }
 }
 
-/** Whether a value looks like a secret: letters and digits, or signs; no number, variable, call, or
- *  other assignment. */
+/** Whether a value looks like a secret: letters and digits, or signs; but not a number, variable, call, or another assignment. */
 export function looksSecret(value: string, isPassword: boolean = false): boolean {
   return value.search(CALL) < 0 && looksOpaque(value, isPassword, value.search(DIGIT_OR_SIGN) >= 0);
 }
 
-/** The same of a value without a call. */
+/** The same for a value without a call. */
 function looksOpaque(value: string, isPassword: boolean, hasDigitOrSign: boolean): boolean {
   if (value.length < 4 || /^(?:\$\w+$|\*+$|[A-Za-z_]+=)/.test(value)) return false;
   if (/^[\d.,:$%/-]+$/.test(value)) return isPassword;
   return hasDigitOrSign && !NUMBERED_TYPE.test(value);
 }
 
-/** Finds the first match of a pattern at or after a position. Positions must ascend: then all searches of a text take one pass together. */
+/** Finds the first match of a pattern at or after a position. Positions must ascend, so that all searches of a text take one pass. */
 class NextMatch {
   readonly #pattern: RegExp;
   readonly #text: string;

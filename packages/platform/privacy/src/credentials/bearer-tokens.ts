@@ -1,17 +1,21 @@
 import type { Span } from '../text-edit.ts';
 
 const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
-/** A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words; words as
- *  long as this are redacted, because a token may be all letters. */
+/**
+ * A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words. Words of this length are
+ * redacted, because a token may consist of letters.
+ */
 const LENGTH_ANYWHERE = 6;
 const LOOKED_BACK = 40;
-/** The text before a header's value, a string or a parameter; after `authorization:` it is a header whatever follows. */
+/** The text before a header's value, a string or a parameter; after `authorization:` it is always a header. */
 const AUTHORIZATION = /authorization\W{0,24}$/i;
 const BEGINS_VALUE = /(?:^|[\r\n"'=&?;/]|\\[nrt])[ \t]{0,4}$/;
 const ENDS_VALUE = /[\r\n"'&;,\\)\]}`]/;
 
-/** Bearer tokens. A token of six characters counts anywhere; a shorter one where it is the whole of a value (of a header, of a
- *  string, of a line), behind `authorization:`, and where it is no word. */
+/**
+ * Bearer tokens. A token of six characters counts anywhere. A shorter one counts if it is a complete value (of a header, a string or a
+ * line), after `authorization:`, or if it is not a word.
+ */
 export function findBearerTokens(text: string): Span[] {
   const found: Span[] = [];
   BEARER.lastIndex = 0;
@@ -19,7 +23,7 @@ export function findBearerTokens(text: string): Span[] {
     const end = BEARER.lastIndex;
     const start = end - (match[1] ?? '').length;
     if (isToken(text, match.index, start, end)) found.push({ start, end });
-    // A slash is part of a token, so that the next `Bearer` may be: `Bearer a/Bearer b`.
+    // A slash is part of a token, so the next `Bearer` may be too: `Bearer a/Bearer b`.
     BEARER.lastIndex = Math.max(start, end - 'bearer'.length);
   }
   return found;

@@ -1,23 +1,25 @@
 import { countBefore, mergedSpans, type Span } from '../text-edit.ts';
 
-/** Nested escapes are undone to this depth. */
+/** Nested escapes are decoded to this depth. */
 const LEVELS_MAX = 4;
 
-/** A text with its escapes undone, and the positions of its characters in the original. */
+/** A text with decoded escapes, and the positions of its characters in the original. */
 interface UnescapedText {
   readonly text: string;
-  /** The index in the original text; of an index behind an escape, the one behind the whole escape. */
+  /** The index in the original text. For an index after an escape, the one after the whole escape. */
   readonly originalAt: (index: number) => number;
 }
 
-// Bytes as URLs write them, and ASCII as JSON may; in JSON inside of JSON its backslash is itself written as several.
+// Bytes in percent-encoding, and ASCII in JSON escapes, whose backslash is itself escaped in nested JSON.
 const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
 
-/** Undoes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single
- *  characters of latin-1, which is enough to know that no ASCII letter is there. */
+/**
+ * Decodes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single latin-1
+ * characters, which suffices to exclude ASCII letters.
+ */
 function unescapedText(text: string): UnescapedText | undefined {
   if (!text.includes('%') && !text.includes('\\u00')) return undefined;
-  /** Positions in the new text of the characters that were escapes, and how much shorter it is after each. */
+  /** Positions of decoded characters in the new text, and by how much it is shorter after each. */
   const positions: number[] = [];
   const shortened = [0];
   let removed = 0;
@@ -41,7 +43,7 @@ function unescapedText(text: string): UnescapedText | undefined {
 
 const unmoved = (index: number) => index;
 
-/** The findings of `find` in a text as it is written and with its escapes undone, level by level; as spans of the original. */
+/** The findings of `find` in a text as written and with escapes decoded, level by level, as spans of the original. */
 export function findUnescaped(text: string, find: (text: string) => Span[]): Span[] {
   const found = find(text);
   let originalAt = unmoved;

@@ -1,24 +1,24 @@
 import { decodedString, endOfString, isSpace } from '../bodies/json-text.ts';
 
-/** A string of an event that may be a fragment of a text that other events continue, between its quotes. */
+/** A string of an event, between its quotes, that may be a fragment of a text continued in other events. */
 export interface TextLeaf {
   readonly start: number;
   readonly end: number;
-  /** Names of the members that it is in, without positions in arrays. */
+  /** Names of its enclosing members, without array positions. */
   readonly path: string;
   readonly container: Container;
 }
 
 interface EventLeaves {
   readonly texts: readonly TextLeaf[];
-  /** False when the JSON was cut or is broken. Then the leaves are those before the break. */
+  /** False when the JSON is cut or broken. Then only the leaves before the break are included. */
   readonly isWhole: boolean;
 }
 
 /** An object of an event, or an element of an array, and the values that distinguish the texts below it. */
 interface Container {
   readonly above: Container | undefined;
-  /** In its array; undefined for the value of a member. */
+  /** Its array position; undefined for the value of a member. */
   readonly position: number | undefined;
   /** Values of members named in `IDENTITIES`. */
   readonly identity: Map<string, string>;
@@ -28,14 +28,16 @@ interface Container {
   done?: string;
 }
 
-/** A string that is nested deeper does not count as a fragment of a text. */
+/** A more deeply nested string does not count as a fragment of a text. */
 const MAX_DEPTH = 32;
 
-/** Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Not among them: indexes that change
- *  from fragment to fragment (`start_char_index`), and `id`, which only the first fragment of a tool call has. */
+/**
+ * Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Excludes indexes that change from
+ * fragment to fragment (`start_char_index`), and `id`, which only the first fragment of a tool call has.
+ */
 const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
 const IDENTITY_NAMES: ReadonlySet<string | undefined> = new Set(IDENTITIES);
-/** Members with whole values: names, and values that providers take from lists of theirs or make at random. */
+/** Members with complete values: names, and values that providers choose from fixed lists or generate at random. */
 const WHOLE_NAMES: ReadonlySet<string | undefined> = new Set(
   (
     'id name model role status finish_reason stop_reason service_tier system_fingerprint call_id created_at obfuscation type object ' +
@@ -43,19 +45,19 @@ const WHOLE_NAMES: ReadonlySet<string | undefined> = new Set(
   ).split(' '),
 );
 
-/** The same for all fragments of one text: its path, and what distinguishes it from others there. */
+/** Equal for all fragments of one text: its path, and the values that distinguish it from others there. */
 export function keyOf({ path, container }: TextLeaf): string {
   return `${path} ${keyOfContainer(container)}`;
 }
 
-/** Whether an event declares such a leaf a fragment rather than a whole text. */
+/** Whether an event declares such a leaf to be a fragment rather than a complete text. */
 export function isDelta({ path, container }: TextLeaf): boolean {
   let root = container;
   while (root.above !== undefined) root = root.above;
   return path.includes('.delta') || root.done !== undefined || /delta|chunk|text_completion/.test(`${root.type} ${root.object}`);
 }
 
-/** Reads the JSON of one event, also when it is cut or broken. A reader of its own because `JSON.parse` returns no positions. */
+/** Reads the JSON of one event, also when it is cut or broken. A custom parser, because `JSON.parse` returns no positions. */
 export function readEvent(text: string, from: number, to: number): EventLeaves {
   const reader = new EventReader(text, from, to);
   const container = containerIn(undefined, undefined);
@@ -63,7 +65,7 @@ export function readEvent(text: string, from: number, to: number): EventLeaves {
   return { texts: reader.texts, isWhole };
 }
 
-/** The place of a value. */
+/** The location of a value. */
 interface Place {
   readonly path: string;
   readonly container: Container;
@@ -84,7 +86,7 @@ class EventReader {
     this.#to = to;
   }
 
-  /** Reads the value of a member, or an element without `name`. False: it is cut or broken. */
+  /** Reads the value of a member, or an element without `name`. Returns false when it is cut or broken. */
   read(name: string | undefined, place: Place): boolean {
     const first = this.#next();
     if (first === '"') return this.#readString(name, place);
@@ -144,7 +146,7 @@ class EventReader {
     return word !== '';
   }
 
-  /** The next character that is no white space; empty at the end. */
+  /** The next character that is not white space; empty at the end. */
   #next(): string {
     while (this.#at < this.#to && isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1;
     return this.#at < this.#to ? this.#text.charAt(this.#at) : '';
@@ -172,16 +174,16 @@ function containerIn(above: Container | undefined, position: number | undefined)
   return { above, position, identity: new Map() };
 }
 
-/** Complete only when the whole event has been read: members come in any order. */
+/** Complete only when the whole event has been read, because members may be in any order. */
 function keyOfContainer({ above, position, identity, type = '' }: Container): string {
-  // An index of its own replaces the position of an element.
+  // An explicit index replaces the position of an element.
   const index = String(position ?? '');
   const own =
     identity.size === 0 ? index : IDENTITIES.map((name) => identity.get(name) ?? (name === 'index' ? index : '')).join();
   return above === undefined ? `${typeOfText(type)} ${own}` : `${keyOfContainer(above)}/${own}`;
 }
 
-/** The start of a block has the first fragment of the text that its deltas continue. */
+/** The start of a block contains the first fragment of the text that its deltas continue. */
 function typeOfText(type: string): string {
   return type.endsWith('_start') || type.endsWith('_delta') ? type.slice(0, -6) : type;
 }

@@ -25,7 +25,7 @@ interface EventStream {
 const DATA = 'data:';
 const RECORD_SEPARATOR = 0x1e;
 
-/** Reads the texts of a stream, event by event. Events that are cut or broken count as far as they can be read. */
+/** Reads the texts of a stream, event by event. Cut or broken events count as far as they can be read. */
 export function readEventStream(text: string, framing: Framing): EventStream {
   const reader = new EventStreamReader(text);
   if (framing === 'sse') reader.readEvents();
@@ -70,7 +70,7 @@ class EventStreamReader {
     }
   }
 
-  /** Several data lines are one value when together they are JSON. Otherwise each is an event whose blank line is missing. */
+  /** Several data lines are one value if they form JSON together. Otherwise each is an event with a missing blank line. */
   #readEvent(lines: readonly DataLine[]): void {
     const data = lines.length < 2 ? '' : lines.map(({ start, end }) => this.#stream.slice(start, end)).join('\n');
     if (data === '' || !isJson(data)) {
@@ -86,7 +86,7 @@ class EventStreamReader {
     const event = { data, parts };
     this.splitEvents.push(event);
     const leaves = readEvent(data, 0, data.length).texts;
-    // No string goes over several lines.
+    // No string spans several lines.
     this.#addTexts(leaves, (start) => placeInBody(event, start - 1) + 1);
   }
 
@@ -101,7 +101,7 @@ class EventStreamReader {
   }
 }
 
-/** In text that was read as UTF-8 or as latin-1. */
+/** Matches in text decoded as UTF-8 or latin-1. */
 function afterByteOrderMark(text: string): number {
   if (text.charCodeAt(0) === 0xfeff) return 1;
   return text.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0;
@@ -122,9 +122,9 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A text that comes in fragments over the events of a stream: what a model says in one choice, block, tool call or item. */
+/** A text in fragments over the events of a stream: the output of one choice, block, tool call or item. */
 export class StreamText {
-  /** Whether its events say that they carry fragments; else they may as well carry whole texts. */
+  /** Whether its events declare fragments. Otherwise they may also contain complete texts. */
   readonly isDelta: boolean;
   /** Positions of the fragments, between their quotes. */
   readonly spans: Span[] = [];
@@ -145,12 +145,12 @@ export class StreamText {
     this.joined += fragment;
   }
 
-  /** Whether it has fragments to be read together. A value that all events repeat does not count as one. */
+  /** Whether it has fragments to be joined. A value repeated by all events does not count. */
   get isFragmented(): boolean {
     return !this.#isConstant;
   }
 
-  /** Whether a cut stream may hold only its beginning. */
+  /** Whether a cut stream may contain only its beginning. */
   get isOpenEnded(): boolean {
     return this.isFragmented || (this.isDelta && this.spans.length === 1);
   }

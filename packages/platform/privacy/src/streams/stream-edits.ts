@@ -7,14 +7,16 @@ import { append, mergedEdits, movedEdits, type TextEdit } from '../text-edit.ts'
 interface StreamSearch {
   /** Edits of a text or of JSON. */
   readonly editsOf: (text: string) => TextEdit[];
-  /** Edits of the body as it is written, without the lines that are left out; undefined where it was found to need none. */
+  /** Edits of the raw body, without the skipped lines; undefined if none are needed. */
   readonly bodyEdits: ((isLeftOut: (lineStart: number) => boolean) => TextEdit[]) | undefined;
-  /** Whether the body has no end. */
+  /** Whether the end of the body is missing. */
   readonly isCut: boolean;
 }
 
-/** What is to be replaced in the body of a stream: inside its events, and in texts that come in fragments, which are read as one, because
- *  an address is seldom within one fragment. A finding over several fragments is replaced in the first; the others lose their part of it. */
+/**
+ * The edits of a stream's body: within its events, and in fragmented texts, which are joined because an address is seldom within one
+ * fragment. A finding over several fragments is replaced in the first and removed from the others.
+ */
 export function streamEdits(stream: string, framing: Framing, search: StreamSearch): TextEdit[] {
   const { texts, splitEvents } = readEventStream(stream, framing);
   const fragmented: StreamText[] = [];
@@ -33,8 +35,11 @@ export function streamEdits(stream: string, framing: Framing, search: StreamSear
   return edits.length < 2 ? edits : mergedEdits(edits);
 }
 
-/** Edits of a text in fragments, by what it says as a whole. Findings in a fragment alone are redacted as well: it is stored like that, and events
- *  that only look like fragments may hold whole texts. Not so a denied field: half of one is no field. */
+/**
+ * Edits of a fragmented text, found in the joined text. Findings within a single fragment are redacted as well, because it is stored
+ * like that, and events that only look like fragments may contain complete texts. A denied field is not searched in fragments, because
+ * half of one is not a field.
+ */
 function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf, bodyEdits, isCut }: StreamSearch): TextEdit[] {
   const { joined } = text;
   const whole = editsOf(joined);
@@ -46,7 +51,7 @@ function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf
   return edits === whole && tail === joined.length ? whole : mergedEdits(edits);
 }
 
-/** Edits of fragments by themselves, in the text. */
+/** Edits of single fragments, as positions in the text. */
 function ownEdits(stream: string, text: StreamText, editsOf: StreamSearch['editsOf']): TextEdit[] {
   const edits: TextEdit[] = [];
   let from = 0;
@@ -57,8 +62,10 @@ function ownEdits(stream: string, text: StreamText, editsOf: StreamSearch['edits
   return edits;
 }
 
-/** Edits of a text without those that only add to what a fragment has by itself. Deltas in lines say what they are; other lines may be rows of
- *  a file, and an address at the end of a row must not take the beginning of the next with it. */
+/**
+ * Edits of a text without those that only extend the edit of a single fragment. Deltas in lines are declared as such. Other lines may be
+ * rows of a file, and an address at the end of a row must not include the beginning of the next.
+ */
 function withoutRowOverlaps(whole: readonly TextEdit[], own: readonly TextEdit[]): TextEdit[] {
   let next = 0;
   return whole.filter((edit) => {
@@ -79,7 +86,7 @@ function splitEventEdits(event: SplitEvent, { editsOf }: StreamSearch): TextEdit
   }));
 }
 
-/** Edits that are not inside of a fragment: what a fragment says is edited with its text. */
+/** Edits outside fragments. Fragments are edited with their joined text. */
 function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): readonly TextEdit[] {
   if (edits.length === 0) return edits;
   // Fragments do not overlap.
@@ -93,7 +100,7 @@ function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): re
     });
 }
 
-/** Edits of what fragments say together, as edits of how each of them is written. */
+/** Converts edits of a joined text to edits of the raw fragments. */
 function spreadEdits(stream: string, edits: readonly TextEdit[], text: StreamText): TextEdit[] {
   const spread: TextEdit[] = [];
   let next = 0;

@@ -33,7 +33,7 @@ const PLAIN: SseStyle = {
 };
 const ALL_SHAPES = [...TURN_SHAPES, ...SINGLE_SHAPES].map((shape) => [shape.name, shape] as const);
 
-/** A text as a shape carries it. */
+/** A text in a stream format. */
 const carried = (shape: StreamShape, text: string) => (shape.isJson === true ? JSON.stringify({ to: text, n: 1 }) : text);
 /** Every way to cut a text in two, and one that leaves single characters. */
 const cuts = (text: string) => [
@@ -41,7 +41,7 @@ const cuts = (text: string) => [
   Array.from(text),
 ];
 
-describe('a finding that is cut anywhere is redacted, and the text around it is not:', () => {
+describe('a finding split anywhere is redacted, but not the text around it:', () => {
   test.each(ALL_SHAPES)('%s', (_, shape) => {
     for (const [kind, secret, placeholder] of SECRETS) {
       for (const fragments of cuts(carried(shape, `to ${secret}, then`))) {
@@ -69,7 +69,7 @@ describe('a finding that is cut anywhere is redacted, and the text around it is 
     }
   });
 
-  test.each(TURN_SHAPES.map((shape) => [shape.name, shape] as const))('%s, two texts in turns', (_, shape) => {
+  test.each(TURN_SHAPES.map((shape) => [shape.name, shape] as const))('%s, two alternating texts', (_, shape) => {
     for (const [, secret, placeholder] of SECRETS) {
       for (const fragments of cuts(carried(shape, `to ${secret}, then`))) {
         const others = Array.from(carried(shape, 'not a secret at all, and longer than that'));
@@ -96,7 +96,7 @@ describe('a finding that is cut anywhere is redacted, and the text around it is 
   });
 });
 
-describe('a stream may be written in any way:', () => {
+describe('a stream may be formatted in any way:', () => {
   const shape = TURN_SHAPES[0]!;
   const fragments = ['to ali', 'ce@exam', 'ple.com, then'];
   const events = fragments.map((fragment, at) => shape.event(fragment, 0, at));
@@ -119,7 +119,7 @@ describe('a stream may be written in any way:', () => {
     );
   });
 
-  test('several data lines an event', () => {
+  test('several data lines per event', () => {
     for (const lineEnd of ['\n', '\r\n', '\r'])
       expectRedacted(
         writeSse(
@@ -141,7 +141,7 @@ describe('a stream may be written in any way:', () => {
         PLAIN,
       ),
     );
-    // Not all events need to be written alike.
+    // Events may be formatted differently.
     expectRedacted(
       writeSse(
         events.map((event, at) => (at % 2 === 0 ? rewrite : String)(JSON.stringify(event))),
@@ -150,7 +150,7 @@ describe('a stream may be written in any way:', () => {
     );
   });
 
-  test('pairs of surrogates that are cut', () => {
+  test('split surrogate pairs', () => {
     const text = '\u{1f600}alice@example.com\u{1f600}';
     const cut = [text.slice(0, 1), text.slice(1, 9), text.slice(9, -1), text.slice(-1)];
     const { text: after } = redacted(
@@ -179,7 +179,7 @@ describe('a stream may be written in any way:', () => {
   });
 });
 
-describe('texts that are not one are not read as one:', () => {
+describe('separate texts are not joined:', () => {
   const stream = (...events: Event[]) =>
     writeSse(
       events.map((event) => JSON.stringify(event)),
@@ -202,26 +202,26 @@ describe('texts that are not one are not read as one:', () => {
     expect(after).toEqual([said('[EMAIL]'), audio, said('')]);
   });
 
-  test('values that all events repeat', () => {
+  test('values repeated by all events', () => {
     const chunk = (content: string) => ({ id: 'a-12', user: 'x-415-555-', choices: [{ index: 0, delta: { content } }] });
     const text = stream(chunk('a'), chunk('b'), chunk('c'));
     expect(redacted(text).text).toBe(text);
   });
 
-  test('rows of a file keep the text beside a finding in the row before', () => {
+  test('rows of a file keep the text next to a finding in the previous row', () => {
     const text = lines({ c: 'write to bob@example.com' }, { c: 'call 415-555-0100' }, { c: '123-45-6789' }, { c: '1 more' });
     expect(redacted(text, 'json').text).toBe(
       lines({ c: 'write to [EMAIL]' }, { c: 'call [PHONE]' }, { c: '[SSN]' }, { c: '1 more' }),
     );
   });
 
-  test('all of the value of a denied field in a row is redacted', () => {
+  test('the complete value of a denied field in a row is redacted', () => {
     const row = (token: string) => ({ args: JSON.stringify({ token, n: 1 }) });
     const text = lines(row('hunter2 bob@example.com'), row('x'));
     expect(redacted(text, 'json').text).toBe(lines(row('[FIELD]'), row('[FIELD]')));
   });
 
-  test('whole texts in events of a stream are each redacted', () => {
+  test('complete texts in events of a stream are redacted separately', () => {
     const quote = (cited_text: string) => ({
       type: 'content_block_delta',
       index: 0,
@@ -231,7 +231,7 @@ describe('texts that are not one are not read as one:', () => {
     expect(text).not.toMatch(/\d{3}-\d\d/);
   });
 
-  test('what is no field yet is left: JSON in fragments stays JSON', () => {
+  test('partial fields are kept: JSON in fragments stays JSON', () => {
     const shape = TURN_SHAPES.find((one) => one.isJson)!;
     for (const args of ['{"token":null,"a":1}', '{"token":"","a":1}', '{"token":true}', '{"token":"[FIELD]"}'])
       for (const fragments of cuts(args)) {
@@ -241,7 +241,7 @@ describe('texts that are not one are not read as one:', () => {
   });
 });
 
-test('an event that repeats the whole text is redacted as the fragments are', () => {
+test('an event that repeats the whole text is redacted like the fragments', () => {
   const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   const part = (text: string) => ({ type: 'output_text', text, annotations: [] });
   const events = (first: string, second: string, whole: string) => [
@@ -263,7 +263,7 @@ test('an event that repeats the whole text is redacted as the fragments are', ()
   expect(counts.email).toBe(5);
 });
 
-test('the start of a block holds the first fragment of its text', () => {
+test('the start of a block contains the first fragment of its text', () => {
   const events = [
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'to bob@exa' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'mple.com' } },
@@ -281,7 +281,7 @@ test('the start of a block holds the first fragment of its text', () => {
   expect(JSON.stringify(after)).not.toMatch(/exa|mple/);
 });
 
-test('of a stream that was cut no text ends with half of a secret', () => {
+test('no text of a cut stream ends with half of a secret', () => {
   const shape = TURN_SHAPES[0]!;
   for (const [, secret] of SECRETS) {
     for (let length = 1; length < secret.length; length += 1) {
@@ -323,7 +323,7 @@ describe('any stream', () => {
   });
   const OTHERS: Event[] = [{ type: 'ping' }, { ...TURN_SHAPES[0]!.event('', 0, 0), choices: [], usage: { total_tokens: 7 } }];
 
-  /** Events of one or two texts that are cut anywhere and come in turns, with others between them. */
+  /** Events of one or two alternating texts, split anywhere, with others between them. */
   const streamOf = (shape: StreamShape, texts: readonly string[], seed: number): Event[] => {
     const random = randomOf(seed);
     const rests = texts.map((text) => carried(shape, text));
@@ -364,7 +364,7 @@ describe('any stream', () => {
       ),
     );
 
-  test('is stored without personal data, with all of its events and all else that they say', () => {
+  test('is stored without personal data, with all of its events and other content', () => {
     fc.assert(
       fc.property(cases(SECRETS.map(([, secret]) => secret)), ({ shape, texts, seed, framing }) => {
         const events = streamOf(shape, textsOf(shape, texts), seed);

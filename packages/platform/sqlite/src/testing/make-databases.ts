@@ -8,8 +8,8 @@ interface MakeDatabases {
   readonly made: Int32Array<SharedArrayBuffer>;
 }
 
-// A worker thread that makes one database after the other, in WAL mode and in one transaction each, as a store does. The last
-// connection's close moves the tables from the log into the file.
+// A worker thread that creates one database after the other, in WAL mode and in one transaction each, like a store. The close of the
+// last connection moves the tables from the log into the file.
 const { paths, sql, made } = workerData as MakeDatabases;
 for (const path of paths) {
   using database = new DatabaseSync(path);

@@ -55,7 +55,7 @@ describe('observability.otel', () => {
     expect(refusal(yaml)).toMatch(expected);
   });
 
-  test('a path that only begins like a reserved one is no overlap', () => {
+  test('a path that only begins like a reserved one does not overlap', () => {
     expect(readOrdersConfig({ prometheus_path: '/apis' }, {}).prometheus_path).toBe('/apis');
   });
 

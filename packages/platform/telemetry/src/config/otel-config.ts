@@ -4,16 +4,16 @@ import type { NamedVariable } from '@vitrine/config/read-config';
 
 /** Every service serves its probes there. */
 const PROBE_PATHS = ['/livez', '/readyz'];
-/** Longest wait between two exports, and for one: an hour. */
+/** Maximum interval and timeout of exports: an hour. */
 const MAX_MS = 3_600_000;
 
 const milliseconds = z.int().min(1, 'must be a positive integer').max(MAX_MS);
 
 /** What differs between services. */
 interface OtelConfigOptions {
-  /** `service.name` unless it is configured. */
+  /** Default of `service.name`. */
   readonly serviceName: string;
-  /** Paths that serve something else: the scrape is neither at one of them nor below. */
+  /** Paths with another purpose. The scrape must not be at or below one of them. */
   readonly reservedPaths: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function otelConfig({ serviceName, reservedPaths }: OtelConfigOptions) {
     metrics_enabled: z.boolean().default(true),
     prometheus_enabled: z.boolean().default(false),
     prometheus_path: scrapePath(reservedPaths).default('/metrics'),
-    /** A listener that serves the scrape alone, without a key; 0: any free port. */
+    /** Port of a listener that serves only the scrape, without a key; 0: any free port. */
     prometheus_port: z.int().min(0).max(65_535).optional(),
     /** Whether the scrape on the main port needs no key. */
     prometheus_public: z.boolean().default(false),

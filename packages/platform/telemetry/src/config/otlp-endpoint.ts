@@ -29,7 +29,7 @@ export function exportUrl(
   const parsed = parseEndpoint(endpoint) ?? { scheme: undefined, host: 'localhost', hasPort: false, path: '' };
   const usualPort = protocol === 'grpc' ? 4317 : 4318;
   const scheme = parsed.scheme ?? (insecure ? 'http' : 'https');
-  // A URL without a port has its scheme's default; for gRPC that is not customary.
+  // A URL without a port has its scheme's default port, which is not customary for gRPC.
   const isWhole = parsed.hasPort || (parsed.scheme !== undefined && protocol !== 'grpc');
   const host = isWhole ? parsed.host : `${parsed.host}:${usualPort}`;
   return protocol === 'grpc' ? `${scheme}://${host}` : `${scheme}://${host}${parsed.path}/v1/${signal}`;

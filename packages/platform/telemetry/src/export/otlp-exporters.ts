@@ -10,7 +10,7 @@ import { exportUrl } from '../config/otlp-endpoint.ts';
 import type { Attributes, SpanContext, SpanStatus } from '@opentelemetry/api';
 import { scrub } from '@vitrine/privacy/scrub';
 
-// Headers, certificates and compression are not the specification's; the exporters take them from OTEL_EXPORTER_OTLP_HEADERS,
+// Headers, certificates and compression are not in the specification. The exporters read them from OTEL_EXPORTER_OTLP_HEADERS,
 // _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is configured.
 
 const SPAN_EXPORTERS = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { BoundedNames } from './bounded-names.ts';
 
 describe('BoundedNames', () => {
-  test('names that only failed fill a quarter, proven names the rest; all others are counted as other', () => {
+  test('unproven names fill at most a quarter, proven names the rest; all others are counted as other', () => {
     const names = new BoundedNames(8);
     const label = (name: string, isProven: boolean) => names.labelOf(name, isProven);
     expect(['a', 'b', 'c'].map((name) => label(name, false))).toEqual(['a', 'b', 'other']);

@@ -6,15 +6,17 @@ export const OTHER = 'other';
 
 const LABEL_MAX_CHARACTERS = 128;
 
-/** A value as a label may carry it: trimmed, scrubbed, cut at 128 characters, `unknown` when missing or empty.
+/** A value for a label: trimmed, scrubbed, cut at 128 characters, `unknown` when missing or empty.
  *  Spec: G13.1. */
 export function labelOf(value: string | undefined): string {
   const trimmed = value?.slice(0, 4 * LABEL_MAX_CHARACTERS).trim() ?? '';
   return trimmed === '' ? UNKNOWN : scrub(trimmed).text.slice(0, LABEL_MAX_CHARACTERS);
 }
 
-/** Names that come from clients, at most `capacity` of them; any further one is `other`. A name that has only failed is taken while
- *  less than a quarter is full, so that no client can fill the table with invented names. */
+/**
+ * Names that come from clients, at most `capacity` of them; any further one is `other`. A name without a successful request is accepted
+ * only while less than a quarter is full, so that no client can fill the table with invented names.
+ */
 export class BoundedNames {
   /** How often a name became `other`. */
   collapsed = 0;

@@ -8,7 +8,7 @@ import { histogramData, metricSources, ScrapeReader } from './metric-data.ts';
 const NAME = ORDERS_REQUESTS.duration.name;
 const BOUNDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What both say of the same requests: ours, and the SDK's histogram. */
+/** The results for the same requests in our histogram and in the SDK's. */
 async function both(seconds: readonly number[]): Promise<readonly (Histogram | undefined)[]> {
   const ours = new DurationSeries({}, BOUNDS, 0);
   const sources = metricSources({ name: 'ours' }, () => 0);
@@ -27,8 +27,8 @@ async function both(seconds: readonly number[]): Promise<readonly (Histogram | u
   });
 }
 
-test('durations are counted as by the histogram of the SDK', async () => {
-  // Of whole milliseconds, so that both add the same numbers.
+test('durations are counted like in the histogram of the SDK', async () => {
+  // Whole milliseconds, so that both sums are equal.
   const milliseconds = fc.oneof(fc.nat(20_000), fc.constantFrom(...BOUNDS.map((bound) => bound * 1_000)));
   const seconds = fc.array(milliseconds.map((one) => one / 1_000));
   await fc.assert(
@@ -39,7 +39,7 @@ test('durations are counted as by the histogram of the SDK', async () => {
   );
 });
 
-test('a bucket keeps its newest exemplar, and a measurement without a sampled span leaves it', () => {
+test('a bucket keeps its newest exemplar, and a measurement without a sampled span does not replace it', () => {
   const series = new DurationSeries({}, [1, 2], 5_000);
   expect(series.point([9, 0])).toBeUndefined();
   const first = { traceId: 'a', spanId: 'b' };

@@ -3,12 +3,12 @@ import { millisToHrTime } from '@opentelemetry/core';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import type { SpanIds } from '../active-span.ts';
 
-/** One measurement that a trace can be found by. */
+/** A measurement with a reference to its trace. */
 export interface Exemplar {
   readonly value: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** Counted from 1 over the process. New exemplars are recognised by it, because the clock of `time` may be put back. */
+  /** Counted from 1 over the process. Identifies new exemplars, because the clock of `time` may be set back. */
   readonly number: number;
   readonly traceId: string;
   readonly spanId: string;
@@ -16,13 +16,13 @@ export interface Exemplar {
 
 let exemplars = 0;
 
-/** What a histogram has counted for one set of attributes, with the newest exemplar of each bucket. */
+/** Counts of a histogram for one set of attributes, with the newest exemplar of each bucket. */
 interface DurationPoint extends DataPoint<Histogram> {
-  /** By bucket, the last one for what is above all bounds. */
+  /** By bucket; the last one is above all bounds. */
   readonly exemplars: readonly (Exemplar | undefined)[];
 }
 
-/** Those of a histogram's point; the SDK's own have none. */
+/** Exemplars of a histogram's point. The SDK's own points have none. */
 export function exemplarsOf(point: DataPoint<Histogram>): DurationPoint['exemplars'] {
   return 'exemplars' in point ? (point as DurationPoint).exemplars : [];
 }
@@ -62,7 +62,7 @@ export class DurationSeries {
     if (ids !== undefined) this.#offer(bucket, seconds, ids, time);
   }
 
-  /** Undefined while nothing was recorded. `endTime`: now. */
+  /** Undefined before the first recording. `endTime`: now. */
   point(endTime: HrTime): DurationPoint | undefined {
     if (this.#count === 0) return undefined;
     const buckets = { boundaries: [...this.#boundaries], counts: [...this.#counts] };

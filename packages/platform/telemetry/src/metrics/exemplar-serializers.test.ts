@@ -36,7 +36,7 @@ function setUp() {
   return { time, push, record, spanIds };
 }
 
-test('each exemplar is pushed once, also when the wall clock is put back meanwhile', async () => {
+test('each exemplar is pushed once, even when the wall clock is set back in between', async () => {
   const { time, push, record, spanIds } = setUp();
   record('1'.repeat(16));
   expect(spanIds(await push())).toEqual(['1'.repeat(16)]);
@@ -49,7 +49,7 @@ test('each exemplar is pushed once, also when the wall clock is put back meanwhi
   expect(spanIds(await push())).toEqual(['3'.repeat(16)]);
 });
 
-test('no point begins after it ends when the wall clock was put back', async () => {
+test('no point begins after its end when the wall clock was set back', async () => {
   const { time, push, record } = setUp();
   record('1'.repeat(16));
   time.now -= DAY_MS;

@@ -15,10 +15,13 @@ const EXEMPLARS = 8;
 const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 
-// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147), so they are added to the output of the stock serializers, which
-// write metrics and points in the order in which they get them.
+// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147), so they are added to the output of the stock serializers,
+// which write metrics and points in input order.
 
-/** The stock serializer, with the exemplars of histograms put into their points, each once, and without points that begin after they end. */
+/**
+ * Wraps the stock serializer. Adds the exemplars of histograms to their points, each once, and corrects points that begin after their
+ * end.
+ */
 export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
   const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
     ? JsonMetricsSerializer
@@ -56,8 +59,10 @@ function newExemplars({ scopeMetrics }: ResourceMetrics, since: number): ByMetri
   );
 }
 
-/** After the clock was put back, points begin in the future, and collectors refuse a point that begins after it ends. Such a point is given
- *  its end as its start; its counts are right. */
+/**
+ * After the clock was set back, points begin in the future, and collectors refuse a point that begins after its end. The start of such a
+ * point is set to its end. Its counts are correct.
+ */
 function withoutFutureStarts(metrics: ResourceMetrics): ResourceMetrics {
   const points = metrics.scopeMetrics.flatMap((scope) => scope.metrics.flatMap(({ dataPoints }): Timed[] => dataPoints));
   if (!points.some(beginsAfterItsEnd)) return metrics;
@@ -131,7 +136,7 @@ function encodeExemplars(exemplars: readonly Exemplar[]): Uint8Array {
   return writer.finish();
 }
 
-/** The message with every length-delimited field of number `field` replaced by the result of `rewrite`. The rest is copied. */
+/** The message with every length-delimited field of number `field` replaced by the result of `rewrite`. All other bytes are copied. */
 function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint8Array) => Uint8Array): Uint8Array {
   const reader = protobuf.Reader.create(message);
   const parts: Uint8Array[] = [];

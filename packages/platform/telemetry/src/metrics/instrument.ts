@@ -6,7 +6,7 @@ export type MetricAttributes = Readonly<Record<string, string | number>>;
 
 /** A metric as a service declares it. */
 export interface Instrument {
-  /** Such as `orders.shipped_total`; the scrape says `orders_shipped_total`. */
+  /** Such as `orders.shipped_total`, which is `orders_shipped_total` in the scrape. */
   readonly name: string;
   readonly kind: 'counter' | 'histogram' | 'gauge';
   /** UCUM: `s`, `By`, `{order}`. */
@@ -17,7 +17,7 @@ export interface Instrument {
 
 interface CounterInstrument extends Instrument {
   readonly kind: 'counter';
-  /** The series that are 0 from the start: a rate misses the first increase of a series that begins above 0. */
+  /** The series that exist at 0 from the start, because a rate misses the first increase of a series that begins above 0. */
   readonly initial: readonly MetricAttributes[];
 }
 
@@ -31,7 +31,7 @@ interface GaugeInstrument extends Instrument {
   readonly kind: 'gauge';
 }
 
-/** `initial`: of a counter with attributes; one without is 0 from the start. */
+/** `initial`: the initial series of a counter with attributes. A counter without attributes is 0 from the start. */
 export function counter(
   name: string,
   unit: string,

@@ -22,7 +22,7 @@ export interface CounterPoint {
   readonly value: number;
 }
 
-/** The data of a counter that is kept outside the SDK. `now`: milliseconds since the epoch. */
+/** The data of a counter outside the SDK. `now`: milliseconds since the epoch. */
 export function counterData(instrument: Instrument, points: readonly CounterPoint[], now: number): SumMetricData {
   const endTime = millisToHrTime(now);
   return {
@@ -39,7 +39,7 @@ export function counterData(instrument: Instrument, points: readonly CounterPoin
   };
 }
 
-/** The data of a histogram that is kept outside the SDK. `now`: milliseconds since the epoch. */
+/** The data of a histogram outside the SDK. `now`: milliseconds since the epoch. */
 export function histogramData(instrument: Instrument, series: readonly DurationSeries[], now: number): HistogramMetricData {
   const endTime = millisToHrTime(now);
   return {
@@ -54,7 +54,7 @@ function descriptorOf({ name, unit, description }: Instrument): MetricData['desc
   return { name, unit, description, valueType: ValueType.DOUBLE };
 }
 
-/** Gives metrics that are kept outside the SDK to its readers. An observable counter of the SDK sorts, hashes and merges the attributes of
+/** Passes metrics outside the SDK to its readers. An observable counter of the SDK sorts, hashes and merges the attributes of
  *  every point at every collection, which takes 40 µs a point. */
 export interface MetricSources extends MetricProducer {
   readonly add: (read: (now: number) => readonly MetricData[]) => void;

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { DataPointType, type DataPoint, type Histogram, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
 
-/** A scrape's text and the format it is in. */
+/** A scrape's text and its format. */
 export interface Scrape {
   readonly contentType: string;
   readonly body: string;
@@ -15,8 +15,10 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   classic: 'text/plain; version=0.0.4; charset=utf-8',
 };
 
-/** The format that an Accept header prefers: OpenMetrics when it is named with a weight above zero, and not below that of the
- *  classic text; the classic text otherwise. */
+/**
+ * The format that an Accept header prefers: OpenMetrics if its weight is above zero and not below that of the classic text; otherwise
+ * the classic text.
+ */
 export function scrapeFormat(accept: string | undefined): Format {
   const weights = new Map<string, number>();
   for (const part of (accept ?? '').toLowerCase().split(',')) {
@@ -47,7 +49,7 @@ function metricLines(metric: MetricData, format: Format): string[] {
   const kind = kindOf(metric);
   if (kind === undefined) return [];
   const name = scrapeName(descriptor.name, descriptor.unit, kind);
-  // In OpenMetrics a counter's family has no suffix, its samples have one.
+  // In OpenMetrics a counter's family has no suffix, but its samples have one.
   const family = kind === 'counter' && format === 'openmetrics' ? name.replace(/_total$/, '') : name;
   const head = [`# TYPE ${family} ${kind}`];
   if (descriptor.description !== '') head.push(`# HELP ${family} ${escapeHelp(descriptor.description, format)}`);
@@ -93,7 +95,7 @@ function labelText(pairs: readonly string[]): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** OpenMetrics wants `1.0`, not `1`, in bounds. */
+/** OpenMetrics requires `1.0`, not `1`, in bounds. */
 function floatText(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }

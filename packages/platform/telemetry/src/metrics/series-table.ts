@@ -30,35 +30,37 @@ class TupleMap<Value> {
 }
 
 interface SeriesTableOptions<Series> {
-  /** Attribute sets that get series of their own. */
+  /** Maximum number of attribute sets with their own series. */
   readonly capacity: number;
-  /** Attributes that become `other` in any further set. */
+  /** Attributes that become `other` in further sets. */
   readonly collapsible: readonly string[];
-  /** Makes the series of a set, once. */
+  /** Creates the series of a set, once. */
   readonly make: (attributes: MetricAttributes) => Series;
 }
 
-/** The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are made once: making and hashing
- *  them for every request cost more than everything else that is recorded of it. */
+/**
+ * The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are created once, because creating
+ * and hashing them for every request cost more than everything else recorded.
+ */
 export class SeriesTable<Series> {
   /** How often a set became `other` because the table was full. */
   collapsed = 0;
   readonly #options: SeriesTableOptions<Series>;
-  /** By attributes as they are recorded, */
+  /** By attributes as recorded. */
   readonly #bySet = new Map<string, Series>();
-  /** and by the values that callers pass, before they are trimmed and scrubbed. */
+  /** By the values that callers pass, before they are trimmed and scrubbed. */
   readonly #byKey = new TupleMap<Series>();
 
   constructor(options: SeriesTableOptions<Series>) {
     this.#options = options;
   }
 
-  /** `key`: all values that the attributes are made of. */
+  /** `key`: all values from which the attributes are created. */
   get(key: Tuple): Series | undefined {
     return this.#byKey.get(key);
   }
 
-  /** The series of `attributes`, which `get` finds by `key` from now on. */
+  /** The series of `attributes`. From now on `get` finds it by `key`. */
   add(key: Tuple, attributes: MetricAttributes): Series {
     const series = this.#bySet.get(setKeyOf(attributes)) ?? this.#addSet(attributes);
     if (this.#byKey.size < this.#options.capacity) this.#byKey.add(key, series);

@@ -8,28 +8,30 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 
-/** Sampled spans that wait for the collector or are on their way to it; each takes about 2 KB. */
+/** Maximum sampled spans waiting for or being sent to the collector. Each takes about 2 KB. */
 const MAX_PENDING_SPANS = 16_384;
 /** Spans in one export. */
 const MAX_BATCH_SPANS = 1_024;
-/** Exports under way at once, when all waiting spans are flushed together. */
+/** Maximum concurrent exports when all waiting spans are flushed. */
 export const MAX_EXPORTS_AT_ONCE = MAX_PENDING_SPANS / MAX_BATCH_SPANS + 1;
 /** How long a span waits for others. */
 const BATCH_DELAY_MS = 1_000;
-/** The exporter's own timeout comes first, because its error says what happened. */
+/** The exporter's own timeout is shorter, because its error is more specific. */
 const TIMEOUT_GRACE_MS = 500;
 
 /** Sampled spans by result, since the process started. */
 export interface SpanCounts {
   exported: number;
-  /** The collector did not take them. */
+  /** Spans not accepted by the collector. */
   failed: number;
-  /** Too many were waiting. */
+  /** Spans dropped because too many were waiting. */
   dropped: number;
 }
 
-/** The SDK's batch processor with a bound that includes the spans being exported, and with counts. While a collector is slow or away, spans
- *  are dropped and counted instead of held. */
+/**
+ * The SDK's batch processor with a bound that includes the spans being exported, and with counts. While a collector is slow or
+ * unavailable, spans are dropped and counted instead of kept.
+ */
 export class BoundedSpanProcessor implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #counts: SpanCounts;

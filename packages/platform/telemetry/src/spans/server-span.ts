@@ -56,8 +56,10 @@ export interface SpanResult {
   readonly failure: string | undefined;
 }
 
-/** The server span of one request, and the parent of its children. Of a request that is not sampled only the ids are kept: it has no
- *  children and no attributes. Times are those of `performance.now()`. */
+/**
+ * The server span of one request, and the parent of its children. For an unsampled request only the ids are kept, without children and
+ * attributes. Times are those of `performance.now()`.
+ */
 export class ServerSpan implements SpanIds {
   /** Whether the request is sampled: by the client's decision in a valid `traceparent`, else by the ratio. */
   readonly isRecording: boolean;
@@ -96,8 +98,10 @@ export class ServerSpan implements SpanIds {
     return traceParentOf(this.#ids);
   }
 
-  /** Runs `work` with this span as the active one, so that its log lines carry the ids. Not for callbacks of a pooled connection: they run
-   *  in the context of the request that opened it. */
+  /**
+   * Runs `work` with this span active, so that its log lines have the ids. Not for callbacks of a pooled connection, which run in the
+   * context of the request that opened it.
+   */
   run<T>(work: () => T): T {
     return activeContext.with(this.#context, work);
   }
@@ -113,7 +117,7 @@ export class ServerSpan implements SpanIds {
     };
   }
 
-  /** Records a child whose work has ended. */
+  /** Records a child span of finished work. */
   recordChild(child: FinishedSpan): void {
     if (this.isRecording) recordSpan(this.#tracer, child, this.#context, this.#epochOffset);
   }

@@ -10,7 +10,7 @@ import { SeriesTable } from '../metrics/series-table.ts';
 import type { SpanIds } from '../active-span.ts';
 import { ServerSpan } from '../spans/server-span.ts';
 
-// A made-up service, which takes orders: what a service has to declare to have telemetry.
+// A fictional order service that shows what a service declares for telemetry.
 
 const PREFIX = 'ORDERS_';
 const schema = z.strictObject({
@@ -40,19 +40,19 @@ export const ORDERS_INSTRUMENTS = {
   items: histogram('orders.items', '{item}', 'Items of an order.', [1, 5, 10]),
 };
 
-/** Those that something else keeps. */
+/** Metrics with external values. */
 export const ORDERS_OBSERVED = {
   waiting: gauge('orders.waiting', '{order}', 'Waiting orders.'),
   returned: counter('orders.returned_total', '{order}', 'Returned orders by reason.', ['reason']),
 };
 
-/** Those of every request, which are counted outside the SDK. */
+/** Metrics of every request, counted outside the SDK. */
 export const ORDERS_REQUESTS = {
   requests: counter('orders.request_total', '{request}', 'Requests.', ['shop', 'route']),
   duration: histogram('orders.request_duration_seconds', 's', 'Duration of requests.', [0.01, 0.1, 1], ['shop', 'route']),
 };
 
-/** Declares its metrics; what it returns records them. `clock`: milliseconds since the epoch. */
+/** Declares its metrics and returns functions that record them. `clock`: milliseconds since the epoch. */
 export function createOrdersMetrics(metrics: ServiceMetrics, clock: () => number = Date.now) {
   const table = new SeriesTable({
     capacity: 100,

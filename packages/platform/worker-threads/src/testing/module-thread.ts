@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { ModuleThread } from '../thread-modules.ts';
 import { WorkerCalls } from '../worker-calls.ts';
 
-/** A worker thread that serves modules and nothing else. */
+/** A worker thread that only serves modules. */
 export function startModuleThread(): ModuleThread & AsyncDisposable {
   const calls = new WorkerCalls(() => new Worker(new URL('./module-worker.ts', import.meta.url)), 16);
   return {

@@ -1,4 +1,4 @@
-// Entry of a worker thread that serves modules and nothing else.
+// Entry of a worker thread that only serves modules.
 import { invariant } from '@vitrine/faults/invariant';
 import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../serve-calls.ts';

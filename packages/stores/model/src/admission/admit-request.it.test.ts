@@ -31,7 +31,7 @@ const setLimits = (plan: string, limits: object) =>
   ]);
 
 describe('a key', () => {
-  test('that is known is admitted, with what responses say of it', async () => {
+  test('that is known is admitted, with the data for responses', async () => {
     const ids = await addKey(database, (n += 1), { plan: 'free' });
     const admission = await admit(n);
     expect(admission).toMatchObject({
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(await admit(n)).toEqual({ outcome: 'revoked_key' });
   });
 
-  test('without any scope is admitted where none is required, and only there', async () => {
+  test('without any scope is admitted only if none is required', async () => {
     await addKey(database, (n += 1), { scopes: [] });
     expect([(await admit(n, null)).outcome, (await admit(n)).outcome]).toEqual(['admitted', 'forbidden_scope']);
   });
@@ -75,7 +75,7 @@ describe('a key', () => {
     expect(admissions.at(-1)).toMatchObject({ requests_left: 26 });
   });
 
-  test('has the limits of its plan in the next request after they have changed', async () => {
+  test('has changed limits of its plan from the next request on', async () => {
     await addKey(database, (n += 1), { plan: 'partner' });
     const limits = { rpm: 1, concurrency: 1, freshnessDays: 1 };
     expect(await admit(n)).toMatchObject({ plan: { limits: { rpm: 600 } } });
@@ -85,7 +85,7 @@ describe('a key', () => {
   });
 });
 
-test('in a minute at most rpm requests are admitted, over two replicas and at once, and then as many again', async () => {
+test('at most rpm requests a minute are admitted, concurrently over two replicas, and as many in the next minute', async () => {
   await addKey(database, (n += 1), { plan: 'growth' });
   await setLimits('growth', { rpm: 30, concurrency: 100 });
   const windowMs = 1_500;
@@ -112,7 +112,7 @@ test('at most concurrency requests are in flight over two replicas; a rejected o
   expect(outcomesOf([await admit(n), await admit(n)])).toEqual({ admitted: 1, concurrency_limited: 1 });
 });
 
-test('the slots of a process that has died are free after the lease', async () => {
+test('the slots of a dead process are free after the lease', async () => {
   await addKey(database, (n += 1), { plan: 'free' });
   const times = { leaseMs: 300 };
   expect(outcomesOf([await admit(n, null, times), await admit(n, null, times)])).toEqual({ admitted: 2 });

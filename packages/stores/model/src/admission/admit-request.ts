@@ -7,7 +7,7 @@ import type { PlanSlug, Scope } from '../resources/enumerations.ts';
 
 /** Spec: S6.3. */
 const WINDOW_MS = 60_000;
-/** A process that has died frees the slots of its requests after this. Requests end after 10 s. Spec: S6.2. */
+/** The slots of a dead process's requests are free after this time. Requests end after 10 s. Spec: S6.2. */
 const LEASE_MS = 15_000;
 const DEFAULT_LIMITS = JSON.stringify(DEFAULT_PLAN_LIMITS);
 
@@ -24,7 +24,7 @@ export interface AuthenticatedKey {
   readonly workspace: { readonly id: string; readonly name: string };
   readonly plan: { readonly slug: PlanSlug; readonly limits: PlanLimits };
   readonly period: { readonly starts_at: number; readonly ends_at: number; readonly used: UnitCounts };
-  /** Requests that the current minute has left after this one. */
+  /** Remaining requests of the current minute after this one. */
   readonly requests_left: number;
   readonly window_ends_in_ms: number;
 }
@@ -36,13 +36,13 @@ export type Admission =
 interface AdmissionRequest {
   /** The hashes under which the token may be stored. */
   readonly token: readonly TokenHash[];
-  /** Undefined: any key may. */
+  /** Undefined if any key is allowed. */
   readonly scope: Scope | undefined;
-  /** Names the slot that an admitted request holds until `releaseRequest`. */
+  /** Id of the slot that an admitted request uses until `releaseRequest`. */
   readonly lease_id: string;
 }
 
-/** The times of a window and of a lease; others than the defaults are for tests. */
+/** The times of a window and of a lease. Other values than the defaults are for tests. */
 export interface AdmissionTimes {
   readonly windowMs?: number;
   readonly leaseMs?: number;
@@ -62,8 +62,10 @@ type AdmissionRow = Omit<AuthenticatedKey['key'], 'id'> &
     readonly period_ends_at: number;
   };
 
-/** Authenticates and admits a request in one round trip; limits hold over all replicas. Without a cache: a revocation holds at the next
- *  request. Spec: S5.9, S6.1. */
+/**
+ * Authenticates and admits a request in one round trip; limits apply across all replicas. Not cached, so a revocation applies from the
+ * next request on. Spec: S5.9, S6.1.
+ */
 export async function admitRequest(
   database: Queryable,
   { token, scope, lease_id }: AdmissionRequest,
@@ -100,11 +102,11 @@ function admissionOf(row: AdmissionRow): Admission {
   };
 }
 
-/** Whose requests are bounded together before they get a connection. */
+/** The identity by which requests are bounded before they get a connection. */
 export interface KeyIdentity {
   readonly key_id: string;
   readonly workspace_id: string;
-  /** Of the plan when it was last read. */
+  /** The plan's value when last read. */
   readonly concurrency: number;
 }
 
@@ -121,8 +123,10 @@ const IDENTIFY = `SELECT CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked_key' W
 /** `pepper_version`: of the stored hash. */
 type StoredKeyLookup = (ValidKey & { readonly pepper_version: number }) | RefusedKey;
 
-/** Whose token it is, before the first admission of its key in a process. It takes no lock: whoever holds the rows of a workspace delays nobody
- *  else. `token`: the hashes under which the token may be stored. */
+/**
+ * The owner of a token, before the first admission of its key in a process. It takes no lock, so that locked rows of a workspace delay
+ * no other workspace. `token`: the hashes under which the token may be stored.
+ */
 export async function identifyKey(database: Queryable, token: readonly TokenHash[]): Promise<StoredKeyLookup> {
   const values = [token.map(({ token_mac }) => token_mac), DEFAULT_LIMITS];
   const [row] = await database.query<StoredKeyLookup>(IDENTIFY, values, { name: 'identify_key' });

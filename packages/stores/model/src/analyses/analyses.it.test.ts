@@ -40,7 +40,7 @@ const finish = async (domain: string, status: 'completed' | 'blocked' | 'failed'
   return patiently(scanner, (transaction) => finishScanJob(transaction, { id, status, error }));
 };
 
-/** Whether anybody waits for a lock of this database. */
+/** Whether any session waits for a lock of this database. */
 const isWaiting = async () => {
   const text = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   return (await database.owner.query(text)).length > 0;
@@ -60,7 +60,7 @@ test.each([
   expect(await readAnalyses(api, [id, 'ana_unknown'])).toEqual([{ id, status, domain, error }]);
 });
 
-test('analyses of a domain share its open scan and end together; the next one begins another', async () => {
+test('analyses of a domain share its open scan and end together; the next analysis starts another scan', async () => {
   const [first, second] = [await analyze('shared.com'), await analyze('shared.com')];
   expect(first.id).not.toBe(second.id);
   await finish('shared.com', 'completed');
@@ -69,7 +69,7 @@ test('analyses of a domain share its open scan and end together; the next one be
   expect(await statusOf(third.id)).toBe('queued');
 });
 
-test('an analysis that begins while its scan is ending never waits for a scan that has ended', async () => {
+test('an analysis that begins while its scan is ending never waits for an ended scan', async () => {
   await analyze('race.com');
   const ended = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ test('an analysis that begins while its scan is ending never waits for a scan th
     await mayCommit.promise;
   });
   await ended.promise;
-  // The open job is still the one that others see.
+  // Other sessions still see the open job.
   const late = analyze('race.com');
   await waitUntil(isWaiting, { what: 'the analysis to wait for the job' });
   mayCommit.resolve();
@@ -92,7 +92,7 @@ test('an analysis that begins while its scan is ending never waits for a scan th
   expect(await statusOf(analysis)).toBe('completed');
 });
 
-test('a scan that ends before its analysis is committed ends it, too', async () => {
+test('a scan that ends before its analysis is committed also ends the analysis', async () => {
   await analyze('early.com');
   let ending: Promise<boolean> | undefined;
   const { id } = await patiently(api, async (transaction) => {

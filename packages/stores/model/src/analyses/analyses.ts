@@ -10,7 +10,7 @@ const DENIED = 'the domain is on the denylist';
 
 export type AnalysisStatus = 'queued' | 'running' | 'completed' | 'blocked' | 'failed';
 
-/** A scan that somebody waits for. */
+/** A scan that a client waits for. */
 export interface Analysis {
   readonly id: string;
   readonly status: AnalysisStatus;
@@ -19,7 +19,7 @@ export interface Analysis {
 }
 
 /** Begins an analysis of a canonical domain in the caller's transaction. It waits for the open scan of the domain, or for a new one, and ends when
- *  that does; analyses of domains of the denylist are blocked from the start. Faults: `scan_not_queued`. */
+ *  that does; analyses of denied domains are blocked from the start. Faults: `scan_not_queued`. */
 export async function analyzeStore(
   transaction: Transaction,
   domain: string,
@@ -34,7 +34,10 @@ export async function analyzeStore(
   return analysis;
 }
 
-/** The open job of the domain, which cannot end before the transaction does: whoever ends it waits for the row, and then finds the analysis. */
+/**
+ * The open job of the domain, which cannot end before the transaction does, because ending it waits for the row and then finds the
+ * analysis.
+ */
 async function openScan(transaction: Transaction, domain: string, at: number, random: (bytes: number) => Uint8Array) {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const scans = { domains: [domain], cause: 'requested', createId: () => createId('job', at, random) } as const;
@@ -49,7 +52,7 @@ async function openScan(transaction: Transaction, domain: string, at: number, ra
 const SELECT = `SELECT a.id, CASE WHEN a.status = 'queued' AND j.status = 'running' THEN 'running' ELSE a.status END AS status, a.domain, a.error
   FROM analyses a LEFT JOIN scan_jobs j ON j.id = a.scan_job_id WHERE a.id = ANY ($1)`;
 
-/** The analyses with these ids, in any order; those that are unknown are missing. */
+/** The analyses with these ids, in any order, without unknown ones. */
 export function readAnalyses(database: Queryable, ids: readonly string[]): Promise<Analysis[]> {
   return database.query<Analysis>(SELECT, [ids]);
 }

@@ -41,7 +41,7 @@ test.each<[string, Partial<ObservationFacts>, Partial<ObservationFacts>, string[
   expect(storesOfBrand(one, [other])).toEqual(expected.length >= 2 ? [other] : []);
 });
 
-test('what very many stores share is no fact of a brand', () => {
+test('a fact shared by very many stores does not identify a brand', () => {
   const one = factsOf('a.com', { ...SHOP, ...organization(null, ['duns:1']) });
   const others = (n: number) =>
     Array.from({ length: n }, (_, i) => factsOf(`b${i}.com`, { ...SHOP, ...organization(null, ['duns:1']) }));
@@ -49,7 +49,7 @@ test('what very many stores share is no fact of a brand', () => {
   expect(storesOfBrand(one, others(MAX_SHARING + 1))).toEqual([]);
 });
 
-test('a page that is not open states nothing, nor does a store without such facts', () => {
+test('a page that is not open and a store without such facts give none', () => {
   const facts = { ...DEMO_FACTS, ...SHOP };
   expect(brandFactsOf('sf_1', 'a.com', { ...facts, condition: 'closed' })).toBeUndefined();
   expect(brandFactsOf('sf_1', 'a.com', DEMO_FACTS)).toBeUndefined();

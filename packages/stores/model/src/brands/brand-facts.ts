@@ -1,7 +1,7 @@
 import { canonicalDomain } from '../canonical-domain.ts';
 import type { ObservationFacts } from '../observation/observation-facts.ts';
 
-/** What a store states of who it is. */
+/** A store's statements about its identity. */
 export interface BrandFacts {
   readonly storefront_id: string;
   readonly domain: string;
@@ -14,10 +14,10 @@ export interface BrandFacts {
 
 type BrandFact = 'shop_id' | 'hreflang' | 'organization';
 const FACTS_OF_A_GROUP = 2;
-/** What more stores share is the platform's, an agency's or a marketplace's, and says nothing of a brand. */
+/** A fact shared by more stores belongs to a platform, an agency or a marketplace, and does not identify a brand. */
 export const MAX_SHARING = 50;
 
-/** The facts of an open observation that count for brand groups; undefined where it has none. */
+/** The facts of an open observation that count for brand groups; undefined if it has none. */
 export function brandFactsOf(storefront_id: string, domain: string, facts: ObservationFacts): BrandFacts | undefined {
   const { platform_shop_id: shop, organization, hreflang_domains } = facts;
   const organization_ids = [...new Set(organization?.identifiers.map((id) => id.toLowerCase().replaceAll(/[\s.-]/g, '')))];
@@ -34,8 +34,10 @@ export function brandFactsOf(storefront_id: string, domain: string, facts: Obser
   };
 }
 
-/** Facts that two stores share. An organisation is the same by a registration number, or by its site when that is the domain of one of the two:
- *  names are not unique, and an agency may declare itself everywhere. Alternates count when each names the other. */
+/**
+ * Facts that two stores share. Organisations are equal by a registration number, or by their site if that is the domain of one of the
+ * two, because names are not unique, and an agency may declare itself on every site. Alternates count when each names the other.
+ */
 export function sharedFacts(a: BrandFacts, b: BrandFacts): BrandFact[] {
   const shared: BrandFact[] = [];
   if (a.shop_id !== null && a.shop_id === b.shop_id) shared.push('shop_id');
@@ -46,7 +48,7 @@ export function sharedFacts(a: BrandFacts, b: BrandFacts): BrandFact[] {
   return shared;
 }
 
-/** Those of the stores that are of the same brand as one: they share two independent facts with it, none of which is everybody's. Spec: S8.16. */
+/** The stores of the same brand as one: they share two independent, distinctive facts with it. Spec: S8.16. */
 export function storesOfBrand<T extends BrandFacts>(one: BrandFacts, others: readonly T[]): T[] {
   const shared = others.map((other) => ({ other, facts: sharedFacts(one, other) }));
   const counts = (fact: BrandFact) => shared.filter(({ facts }) => facts.includes(fact)).length <= MAX_SHARING;

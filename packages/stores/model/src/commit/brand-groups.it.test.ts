@@ -27,7 +27,7 @@ async function scan(domain: string, changes: Partial<ObservationFacts> = {}): Pr
     commitObservation(transaction, observation, { urls: URLS, createStorefrontId: () => `sf_${domain}` }),
   );
 }
-/** Of the row, and of the profile that shows it. */
+/** The group in the row and in the profile. */
 async function groupOf(domain: string): Promise<string | null> {
   const [row] = await database.owner.query('SELECT brand_group_id, profile FROM stores WHERE domain = $1', [domain]);
   const profile = store.parse(JSON.parse(String(row?.['profile'])));
@@ -37,7 +37,7 @@ async function groupOf(domain: string): Promise<string | null> {
 const shop = (id: string) => ({ platform_shop_id: { platform: 'shopify', id } });
 const alternates = (...hreflang_domains: string[]) => ({ hreflang_domains });
 
-test('regional stores of one shop that name each other are one brand group, whichever is scanned last', async () => {
+test('regional stores of one shop that name each other are one brand group, in any scan order', async () => {
   await scan('a.de', { ...shop('1'), ...alternates('a.fr', 'a.it') });
   await scan('a.fr', { ...shop('1'), ...alternates('a.de', 'a.it') });
   const group = await groupOf('a.de');
@@ -48,14 +48,14 @@ test('regional stores of one shop that name each other are one brand group, whic
   expect(await groupOf('a.de')).toBe(group);
 });
 
-test('one fact makes no group, nor do alternates of which one does not know', async () => {
+test('neither one fact nor one-sided alternates form a group', async () => {
   await scan('b.com', { ...shop('2'), ...alternates('c.com') });
   await scan('c.com', shop('2'));
   await scan('d.com', alternates('b.com'));
   expect([await groupOf('b.com'), await groupOf('c.com'), await groupOf('d.com')]).toEqual([null, null, null]);
 });
 
-test('two groups become one when a store is of both', async () => {
+test('two groups merge when a store belongs to both', async () => {
   const vat = (id: string) => ({ organization: { name: null, url: null, identifiers: [id] } });
   await scan('e1.com', { ...shop('3'), ...vat('vatID:1') });
   await scan('e2.com', { ...shop('3'), ...vat('vatID:1') });
@@ -72,7 +72,7 @@ test('two groups become one when a store is of both', async () => {
   expect(new Set(groups).size).toBe(1);
 });
 
-test('a store that is being committed is not waited for: it joins with its next scan', async () => {
+test('a store that is being committed does not delay others: it joins with its next scan', async () => {
   await scan('h1.com', { ...shop('4'), ...alternates('h2.com') });
   await database.owner.transaction(async (transaction) => {
     await lockDomain(transaction, 'h1.com');

@@ -17,7 +17,7 @@ const SELECT_OTHERS = `WITH ids AS (
     UNION (SELECT storefront_id FROM brand_facts WHERE domain = ANY ($5) AND storefront_id <> $1)
   )
   SELECT f.*, s.brand_group_id FROM ids JOIN brand_facts f USING (storefront_id) JOIN stores s USING (storefront_id) ORDER BY f.domain`;
-/** What this scan did not read is as it was. */
+/** Facts that this scan did not read are unchanged. */
 const UPSERT = `INSERT INTO brand_facts AS b (storefront_id, domain, shop_id, organization_domain, organization_ids, hreflang_domains)
   VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (storefront_id) DO UPDATE SET domain = excluded.domain, shop_id = coalesce(excluded.shop_id, b.shop_id),
@@ -27,12 +27,14 @@ const UPSERT = `INSERT INTO brand_facts AS b (storefront_id, domain, shop_id, or
 
 interface BrandGroup {
   readonly brand_group_id: string;
-  /** Domains of other stores that have to get this group; none while they are in no other. */
+  /** Domains of other stores that have to get this group. */
   readonly others: readonly string[];
 }
 
-/** The brand group of a store by what it states and others have stated; undefined where that makes none. Which of two groups remains does not
- *  depend on which store is scanned. */
+/**
+ * The brand group of a store from its own facts and those of others; undefined if there is none. Which of two groups remains does not
+ * depend on the scanned store.
+ */
 export async function findBrandGroup(
   transaction: Transaction,
   facts: BrandFacts,
@@ -55,15 +57,17 @@ export async function saveBrandFacts(transaction: Transaction, facts: BrandFacts
   await transaction.execute(UPSERT, [storefront_id, domain, shop_id, organization_domain, organization_ids, hreflang_domains]);
 }
 
-/** Gives a group to a store whose domain no other transaction has; one that is being committed gets it with its next scan, because waiting for
- *  each other's domains could be a deadlock. Resolves to false then. */
+/**
+ * Assigns a group to a store unless another transaction has locked its domain. Such a store gets it with its next scan, because waiting
+ * for each other's domains could deadlock. Then resolves to false.
+ */
 export async function joinBrandGroup(transaction: Transaction, domain: string, brandGroupId: string): Promise<boolean> {
   if (!(await tryLockByName(transaction, nameOfLock(domain)))) return false;
   await transaction.execute('UPDATE stores SET brand_group_id = $2 WHERE domain = $1', [domain, brandGroupId]);
   return true;
 }
 
-/** The same for the same stores. */
+/** Deterministic for the same stores. */
 function groupIdOf(members: readonly string[], at: number): string {
   return createId('bg', at, (bytes) => createHash('sha256').update(members.join('|')).digest().subarray(0, bytes));
 }

@@ -2,14 +2,14 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { saveRuleSet, type Rules } from './rule-sets.ts';
 
-/** Rows that a claim looks at, so that it is short however many stores stand by the rules already. */
+/** Rows that a claim examines, so that it is short however many stores are already up to date. */
 const PAGE = 500;
 /** Between two passes: for stores that failed, or that another process had claimed and not replayed. */
 const PASS_SEC = 600;
 
 const REMAINING = 'SELECT count(*)::integer FROM derivations WHERE registry_checksum IS DISTINCT FROM $1';
 const REGISTER = `INSERT INTO registry_replays (registry_checksum, remaining) SELECT $1, (${REMAINING}) ON CONFLICT DO NOTHING`;
-/** Stores follow the registry that was first seen last: while two versions run, they do not undo each other's work. */
+/** Stores follow the most recently introduced registry, so that two running versions do not undo each other's work. */
 const LOCK = `SELECT after_storefront_id, remaining, finished_at IS NOT NULL AS is_finished, next_pass_at <= now() AS is_due,
     NOT EXISTS (SELECT FROM registry_replays n WHERE (n.first_seen_at, n.registry_checksum) > (r.first_seen_at, r.registry_checksum)) AS is_newest
   FROM registry_replays r WHERE registry_checksum = $1 FOR UPDATE SKIP LOCKED`;
@@ -37,8 +37,10 @@ interface ClaimedReplays {
   readonly remaining: number | undefined;
 }
 
-/** Takes the next stores, at most `limit`, that stand by other rules than those that run; any process may, and each gets others. A process that
- *  dies leaves its own to the next pass. */
+/**
+ * Claims at most `limit` of the next stores with other rules than the current ones. Every process may claim, and each gets different
+ * stores. Stores of a dead process are left to the next pass.
+ */
 export function claimReplays(pool: PostgresPool, rules: Rules, limit: number): Promise<ClaimedReplays> {
   return pool.transaction(async (transaction) => {
     const checksum = rules.registry_checksum;

@@ -20,7 +20,7 @@ import type { Rules } from './rule-sets.ts';
 import { readRecentSignals, readStoreState } from './store-rows.ts';
 
 const KLAVIYO = seen('klaviyo');
-/** A machine may stop for seconds while one of many commits has the lock. */
+/** A machine may pause for seconds while one of many commits has the lock. */
 const PATIENT = { lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, idleTransactionTimeoutMs: 60_000 };
 
 let database: StoreDatabase;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database[Symbol.asyncDispose]());
 
-/** A store of its own for a log, whose ids are those of no other store. */
+/** A separate store for a log, with unique ids. */
 function storeOf(log: readonly LoggedObservation[]) {
   const n = (stores += 1);
   const domain = `shop-${n}.com`;
@@ -72,7 +72,7 @@ const signalsOf = ({ storefront_id }: TestStore) =>
     [storefront_id],
   );
 const profileOf = async (testStore: TestStore) => store.parse(JSON.parse(String((await rowOf(testStore))?.['profile'])));
-/** What the ordered log adds up to. */
+/** The expected result of the ordered log. */
 function expectedOf({ domain, storefront_id, observations }: TestStore, context = CONTEXT) {
   const derived = deriveLog(observations, { ...context, storefront_id });
   if (derived === undefined) throw new Error('an empty log');
@@ -192,7 +192,7 @@ describe('committed observations', () => {
     expect(await scanner.query(`SELECT status FROM analyses WHERE id = 'ana_1'`)).toEqual([{ status: 'completed' }]);
   });
 
-  test('that come again change nothing', async () => {
+  test('that are repeated change nothing', async () => {
     const testStore = storeOf(LIFE);
     await commitAll(testStore);
     const before = await rowOf(testStore);
@@ -217,7 +217,7 @@ test('a scan that is blocked or fails changes nothing but its job', async () => 
   await expectDerived(testStore);
 });
 
-describe('whatever the order in which observations arrive', () => {
+describe('for any order of arrival', () => {
   const day = (n: number) => LIFE[n - 1];
   test.each<[string, (LoggedObservation | undefined)[], number]>([
     ['backwards', LIFE.toReversed(), 9],
@@ -231,7 +231,7 @@ describe('whatever the order in which observations arrive', () => {
     await expectDerived(testStore);
   });
 
-  test('a signal that a late observation disproves is kept, shown nowhere, and confirmed again when it is true', async () => {
+  test('a signal disproved by a late observation is kept but hidden, and confirmed again when it is true', async () => {
     const log = [
       observed(1, [KLAVIYO]),
       observed(3),
@@ -255,7 +255,7 @@ describe('whatever the order in which observations arrive', () => {
     expect(removal).toMatchObject({ type: 'technology_removed', confirmed_at: new Date(T0 + 7 * DAY_MS).toISOString() });
   });
 
-  test('scanners that commit to one store at once make the states and signals of the ordered log', async () => {
+  test('concurrent commits to one store give the states and signals of the ordered log', async () => {
     const other = database.as('vitrine_enrich', PATIENT);
     const testStore = storeOf(LIFE);
     const twice = [...testStore.observations, ...testStore.observations.toReversed()];
@@ -300,7 +300,7 @@ describe('when rules change', () => {
     ]);
   });
 
-  test('the order of arrival changes nothing, and what was replayed is remembered when evidence is gone', async () => {
+  test('the order of arrival has no effect, and replayed results are kept after the evidence is removed', async () => {
     const log = [observed(1), observed(2, [seen('hotjar')], {}, 'v2'), observed(3, [], {}, 'v2')];
     const ordered = withEvidence(storeOf(log), { hotjar: true });
     await commitAll(ordered, V2);
@@ -362,7 +362,7 @@ describe('removals of a technology that many stores lose in a day', () => {
     expect(await afterwards(third, observed(5.2, [seen('loox')]), observed(6))).toEqual([]);
     const [hold] = await database.owner.query(`SELECT losses, base, held_until FROM removal_holds WHERE slug = 'loox'`);
     expect(hold).toEqual({ losses: 20, base: 23, held_until: T0 + 5 * DAY_MS });
-    // The log remembers: derived again, what was held is held.
+    // Holds are stored, so a new derivation has the same ones.
     const late = await afterwards(fourth, observed(6), observed(5.5));
     expect(late).toEqual([T0 + 5.5 * DAY_MS]);
   });
@@ -372,7 +372,7 @@ describe('removals of a technology that many stores lose in a day', () => {
     expect(await database.owner.query(`SELECT FROM removal_holds WHERE slug = 'okendo'`)).toEqual([]);
   });
 
-  test('are held above 5 % of the stores that have it, not at 5 %', async () => {
+  test('are held above 5 % of the stores that have it, but not at 5 %', async () => {
     const fill = async (slug: string, n: number) => {
       await database.owner.execute(
         `WITH filled AS (INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce)
@@ -388,7 +388,7 @@ describe('removals of a technology that many stores lose in a day', () => {
   });
 });
 
-test('a profile is rendered anew for other URLs; one that is not there is not', async () => {
+test('a profile is rendered again for other URLs; a missing one is not', async () => {
   const testStore = storeOf([observed(1)]);
   await commitAll(testStore);
   const api = database.as('vitrine_store_api');
@@ -411,7 +411,7 @@ test('the demo store is committed once', async () => {
   expect(await scanner.query('SELECT FROM observations WHERE storefront_id = $1', [row?.['storefront_id']])).toHaveLength(1);
 });
 
-test('the vocabulary is imported again without a change, and then only what differs', async () => {
+test('importing the vocabulary again changes nothing, or only differences', async () => {
   const api = database.as('vitrine_store_api');
   expect(await importVocabulary(api, VOCABULARY)).toBe(0);
   const [first] = VOCABULARY;

@@ -17,22 +17,25 @@ import { readRecentSignals, readSignalIds, readStoreState, shareProfile, withdra
 
 export interface CommitContext {
   readonly urls: PublicUrls;
-  /** For a domain that has none. */
+  /** Used for a domain without one. */
   readonly createStorefrontId: () => string;
-  /** Undefined where nothing can be detected, as in the demo: then other rules are never comparable. */
+  /** Undefined if nothing can be detected, as in the demo. Then other rules are never comparable. */
   readonly rules?: Rules;
 }
 
-/** What an observation did. */
+/** The effects of an observation. */
 export interface CommittedObservation {
   readonly storefront_id: string;
-  /** `late`: others that completed after it were there, so the log was derived anew; `repeated`: it was there, and nothing is different. */
+  /**
+   * `late`: later observations were already stored, so the log was derived again; `repeated`: it was already stored, and nothing
+   * changed.
+   */
   readonly arrival: 'first' | 'next' | 'late' | 'repeated';
-  /** Undefined for what is no store. */
+  /** Undefined if it is not a store. */
   readonly profile: RenderedProfile | undefined;
-  /** Those that are new. */
+  /** New signals. */
   readonly signals: readonly ConfirmedSignal[];
-  /** Removals that it would have confirmed if those of their technology were not held; each once. A late one is not asked. */
+  /** Removals that were not confirmed because those of their technology are held; each once. Not reported for a late observation. */
   readonly held: readonly Pick<ConfirmedSignal, 'type' | 'technology'>[];
   /** Technologies whose removals are held from this observation on. */
   readonly holds: readonly string[];
@@ -40,8 +43,10 @@ export interface CommittedObservation {
   readonly withdrawn: readonly Pick<ConfirmedSignal, 'type'>[];
 }
 
-/** Writes an observation, the state and signals that follow from it, and the profile that shows them, in the caller's transaction; its scan job
- *  completes. Commits of one domain wait for each other. Spec: S1.2 to S1.4, S3.31, S9.13. */
+/**
+ * Writes an observation, the resulting state, signals and profile in the caller's transaction, and completes its scan job. Commits of
+ * one domain wait for each other. Spec: S1.2 to S1.4, S3.31, S9.13.
+ */
 export async function commitObservation(
   transaction: Transaction,
   observation: Observation,
@@ -62,7 +67,7 @@ export async function commitObservation(
     ? { ...(await deriveStoredLog(transaction, storefront_id, observation, rules)), held: [], holds: [] }
     : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
   const domain = known.domain ?? observation.facts.domain;
-  // What a late one states may be out of date.
+  // The statements of a late one may be out of date.
   const brandFacts = isLate ? undefined : brandFactsOf(storefront_id, domain, observation.facts);
   const brand = brandFacts && (await findBrandGroup(transaction, brandFacts, known.brand_group_id, at));
   const brand_group_id = brand?.brand_group_id ?? known.brand_group_id;
@@ -126,7 +131,7 @@ async function deriveInOrder(
     };
     return deriveNext(before, observation, context);
   };
-  // A loss that was held before is a loss of its own day. Without holds, because a removal that is held is a loss, too.
+  // A previously held loss counts on its own day. Holds are ignored, because a held removal is also a loss.
   const heldBefore = new Set(before?.technologies.filter(({ misses }) => (misses?.count ?? 0) >= 3).map(({ slug }) => slug));
   const lost = deriveWith([])
     .signals.filter(({ type }) => type === 'technology_removed')
@@ -148,11 +153,11 @@ function registriesOf(state: DerivationState | undefined): string[] {
   return [...(state?.coverages ?? []), ...sightings, ...platform].map(({ registry_checksum }) => registry_checksum);
 }
 
-/** The domain that a store has now, for one that it had. */
+/** The current domain of a store, by a former one. */
 const SELECT_DOMAIN = `SELECT kept.domain FROM stores s JOIN stores kept ON kept.storefront_id = coalesce(s.moved_to, s.storefront_id)
   WHERE s.domain = $1`;
 
-/** Renders the profile of a store anew, for other URLs or names. Resolves to false when it has none. */
+/** Renders the profile of a store again, for other URLs or names. Resolves to false when it has none. */
 export async function renderStoredProfile(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
   const [row] = await transaction.query<{ domain: string }>(SELECT_DOMAIN, [domain]);
   if (row === undefined) return false;

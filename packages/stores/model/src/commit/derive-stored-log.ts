@@ -8,7 +8,7 @@ import type { RemovalHold } from './known-store.ts';
 import type { Observation } from '../observation/observation-facts.ts';
 import { readReplays, readRuleIds, replayEvidence, replayKey, type Replays, type Rules } from './rule-sets.ts';
 
-/** Observations that are in memory at once: a few megabytes. */
+/** Observations in memory at once, which take a few megabytes. */
 const PAGE = 100;
 
 const SELECT_PAGE = `SELECT id, completed_at, registry_checksum, facts FROM observations
@@ -16,8 +16,10 @@ const SELECT_PAGE = `SELECT id, completed_at, registry_checksum, facts FROM obse
 const SELECT_CHECKSUMS = 'SELECT DISTINCT registry_checksum FROM observations WHERE storefront_id = $1';
 const SELECT_HOLDS = 'SELECT slug, held_from AS "from", held_until AS until FROM removal_holds';
 
-/** Derives a store anew from its whole log, with an observation that is not in it yet, in the order of the log. For one that arrived late: a
- *  comparison with the state of today would be with its future. Nothing that is decided here depends on when it is. */
+/**
+ * Derives a store again from its whole log, including an observation that is not in it yet, in the order of the log. Needed for a late
+ * observation, because the current state is its future. The result does not depend on the current time.
+ */
 export async function deriveStoredLog(
   transaction: Transaction,
   storefront_id: string,
@@ -47,11 +49,11 @@ export async function deriveStoredLog(
     signals.push(...derived.signals);
   }
   invariant(state !== undefined, 'a log with an observation is not empty');
-  // The store is not replayed again when its log ends under earlier rules than those that run.
+  // The store is not replayed again if its log ends under earlier rules than the current ones.
   return { state: rules === undefined ? state : await readUnderRules(transaction, state, rules, replays), signals };
 }
 
-/** A state under the rules that run, as far as evidence was kept. */
+/** A state under the current rules, as far as evidence was kept. */
 export async function readUnderRules(
   transaction: Transaction,
   state: DerivationState,
@@ -67,7 +69,7 @@ export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld
   return (slug, at) => holds.some((hold) => hold.slug === slug && hold.from <= at && at < hold.until);
 }
 
-/** The log in its order, with one observation at its place. */
+/** The log in order, with one observation inserted. */
 async function* readLog(
   transaction: Transaction,
   storefront_id: string,

@@ -5,26 +5,26 @@ import { MAX_RECENT_SIGNALS } from '../resources/store.ts';
 import type { DerivationState } from '../signals/derivation-state.ts';
 import type { Observation } from '../observation/observation-facts.ts';
 
-/** Removals of a technology that are confirmed in this time are not applied in it. */
+/** Removals of a technology confirmed within this time are not applied. */
 export interface RemovalHold {
   readonly slug: string;
   readonly from: number;
   readonly until: number;
 }
 
-/** What is known when an observation comes to be committed. */
+/** The stored facts when an observation is committed. */
 export interface KnownStore {
-  /** Null where the domain has no row. */
+  /** Null if the domain has no row. */
   readonly storefront_id: string | null;
   readonly domain: string | null;
   readonly brand_group_id: string | null;
   readonly last_completed_scan_at: number | null;
   /** The storefront whose profile this domain has. */
   readonly moved_to: string | null;
-  /** Null before the first completed observation, and where another version of this program wrote it. */
+  /** Null before the first completed observation, or if another version of this program wrote it. */
   readonly derivation: DerivationState | null;
   readonly recent_signals: readonly Signal[];
-  /** Those that end after the observation. */
+  /** Holds that end after the observation. */
   readonly holds: readonly RemovalHold[];
   /** Whether the observation is in the log. */
   readonly is_logged: boolean;
@@ -44,7 +44,7 @@ const SELECT = `SELECT s.storefront_id, s.domain, s.brand_group_id, s.last_compl
       'until', round(extract(epoch FROM held_until) * 1000)::bigint)), '[]') FROM removal_holds WHERE held_until > $4) AS holds
   FROM (VALUES (1)) AS always LEFT JOIN stores s ON s.domain = $1 LEFT JOIN derivations d ON d.storefront_id = s.storefront_id`;
 
-/** Keeps other commits of a domain waiting until the transaction ends, whether it has a row or not. */
+/** Locks a domain against other commits until the transaction ends, with or without a row. */
 export function lockDomain(transaction: Transaction, domain: string): Promise<void> {
   return lockByName(transaction, nameOfLock(domain));
 }

@@ -48,7 +48,7 @@ async function brandOf(...domains: string[]) {
   for (const domain of [...domains, ...domains]) await scan(domain, facts(domain));
   return facts;
 }
-/** What a domain answers with: `storefront_id domain`. */
+/** The result for a domain: `storefront_id domain`. */
 async function answerOf(domain: string): Promise<string> {
   const profile = await profileOf(domain);
   return `${profile.storefront_id} ${profile.domain}`;
@@ -60,7 +60,7 @@ async function profileOf(domain: string) {
   return profile;
 }
 
-test('a storefront keeps its id when its domain redirects to another of its group in two scans; both domains answer with it', async () => {
+test('a storefront keeps its id when its domain redirects to another of its group in two scans; both domains return it', async () => {
   const facts = await brandOf('a.com', 'b.com');
   await redirected('a.com', 'b.com');
   expect([await answerOf('a.com'), await answerOf('b.com')]).toEqual(['sf_a.com a.com', 'sf_b.com b.com']);
@@ -84,7 +84,7 @@ test('a storefront keeps its id when its domain redirects to another of its grou
   ]);
 });
 
-test('a redirect to a domain outside of the group, as of a platform, is in the log and changes nothing', async () => {
+test('a redirect to a domain outside the group, such as a platform, is logged and changes nothing', async () => {
   await brandOf('c.com', 'd.com');
   await scan('platform.com');
   const before = await profileOf('c.com');
@@ -104,7 +104,7 @@ test('a redirect to a domain outside of the group, as of a platform, is in the l
   ]);
 });
 
-test('two redirects that are not in a row, or not to the same domain, move nothing', async () => {
+test('two redirects that are not consecutive or have different targets move nothing', async () => {
   const facts = await brandOf('e.com', 'f.com', 'g.com');
   await redirected('e.com', 'f.com');
   await scan('e.com', facts('e.com'));
@@ -113,7 +113,7 @@ test('two redirects that are not in a row, or not to the same domain, move nothi
   expect(await answerOf('e.com')).toBe('sf_e.com e.com');
 });
 
-test('the storefront that redirects keeps its id, also when it is the younger one, and is scanned at its new domain soon', async () => {
+test('the redirecting storefront keeps its id, even if it is younger, and is soon scanned at its new domain', async () => {
   await brandOf('h.com', 'i.com');
   await database.owner.execute(`UPDATE stores SET next_scan_at = now() + interval '7 days'`);
   await redirected('i.com', 'h.com');
@@ -123,7 +123,7 @@ test('the storefront that redirects keeps its id, also when it is the younger on
   expect(due).toEqual([{ domain: 'h.com' }]);
 });
 
-test('what the new domain has is no addition: scans of the old one could not have shown it', async () => {
+test('technologies of the new domain are not additions, because scans of the old one could not have shown them', async () => {
   const facts = await brandOf('q.com', 'r.com');
   await scan('r.com', facts('r.com'), ['klaviyo']);
   for (const from of ['q.com', 'q.com']) await redirected(from, 'r.com');
@@ -151,14 +151,14 @@ test('chains are followed, loops are not', async () => {
   expect(await Promise.all(['j.com', 'k.com', 'l.com'].map(answerOf))).toEqual(Array(3).fill('sf_j.com l.com'));
 });
 
-test('a domain that opens again is a store of its own', async () => {
+test('a domain that opens again is a separate store', async () => {
   const facts = await brandOf('m.com', 'n.com');
   for (const from of ['m.com', 'm.com']) await redirected(from, 'n.com');
   await scan('m.com', facts('m.com'));
   expect([await answerOf('m.com'), await answerOf('n.com')]).toEqual(['sf_n.com m.com', 'sf_m.com n.com']);
 });
 
-test('a storefront does not wait for a commit of the other domain: it moves with the next scan', async () => {
+test('a move does not wait for a commit of the other domain; it happens with the next scan', async () => {
   await brandOf('o.com', 'p.com');
   await redirected('o.com', 'p.com');
   await database.owner.transaction(async (transaction) => {

@@ -12,11 +12,11 @@ interface Row {
 }
 
 const SELECT_MOVER = `SELECT storefront_id, brand_group_id FROM stores WHERE storefront_id = $1 AND moved_to IS NULL AND is_ecommerce`;
-/** One that has moved itself, or redirects, is none to move to: chains are followed from their end, loops are not. */
+/** A domain that has moved or redirects is not a valid target. Chains are followed from their end, loops are not. */
 const SELECT_TARGET = `SELECT s.storefront_id, s.brand_group_id FROM stores s JOIN derivations d USING (storefront_id)
   WHERE s.domain = $1 AND s.moved_to IS NULL AND s.is_ecommerce AND d.state -> 'redirect' = 'null'`;
 const FREE_DOMAIN = `UPDATE stores SET domain = 'moving.' || storefront_id WHERE storefront_id = $1`;
-/** With host and rank, which are the domain's. It is scanned soon: what is known of the storefront is of its old domain. */
+/** Includes host and rank, which belong to the domain. It is scanned soon, because all facts are from its old domain. */
 const TAKE_DOMAIN = `UPDATE stores a SET domain = $3, storefront_host = b.storefront_host, rank = b.rank, next_scan_at = now() FROM stores b
   WHERE a.storefront_id = $1 AND b.storefront_id = $2`;
 const GIVE_DOMAIN = 'UPDATE stores SET domain = $2 WHERE storefront_id = $1';
@@ -28,8 +28,8 @@ interface Mover {
 }
 
 /** Moves a storefront whose domain has redirected permanently to another domain of its brand group in two scans, and resolves with the domain that
- *  it has from then on; undefined when it does not move. It keeps its id, and both domains answer with it. The transaction has the lock of
- *  `domain`; when another commit has that of the other, it moves with the next scan. Spec: S2.3, S8.17. */
+ *  it has from then on; undefined when it does not move. It keeps its id, and both domains return it. The transaction has the lock of
+ *  `domain`. If another commit has the lock of the other domain, it moves with the next scan. Spec: S2.3, S8.17. */
 export async function moveStorefront(
   transaction: Transaction,
   { domain, storefront_id, redirect }: Mover,

@@ -1,16 +1,18 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { RemovalHold } from './known-store.ts';
 
-/** A technology that more than 5 % of its stores, and at least 20 of them, lose in a day is more likely lost by its rules. Spec: S9.11. */
+/** If more than 5 % of its stores, and at least 20, lose a technology within a day, its rules are the more likely cause. Spec: S9.11. */
 const MIN_LOSSES = 20;
 const STORES_OF_A_LOSS = 20;
-/** So many losses hold removals whatever the base is, so that no statement counts more than 20 times as many rows. */
+/** This many losses hold removals regardless of the base, so that no statement counts more than 20 times as many rows. */
 const MAX_LOSSES = 5_000;
 const HOLD_MS = 86_400_000;
 const LOSSES_KEPT_DAYS = 7;
 
-/** Records losses and counts them: those of the day, and of the stores that have the technology as many as the decision needs. The store that is
- *  being committed still has it; its loss is not seen by the count, because it is of the same statement. */
+/**
+ * Records losses and counts them: all of the day, and as many stores with the technology as the decision needs. The store being
+ * committed still has it. The count does not include its loss, because it is in the same statement.
+ */
 const RECORD = `WITH recorded AS (
     INSERT INTO technology_losses SELECT slug, $2, $3 FROM unnest($1::text[]) AS slug ON CONFLICT DO NOTHING
   ), expired AS (
@@ -34,8 +36,10 @@ interface Loss {
   readonly base: number;
 }
 
-/** Records that a store lost technologies, and holds removals of those that too many have lost. Resolves with the holds that are new. Losses of
- *  transactions that run at the same time are not seen: as many more may pass as there are scanners. */
+/**
+ * Records that a store lost technologies, and holds removals of technologies that too many stores have lost. Resolves with the new
+ * holds. Losses of concurrent transactions are not visible, so one more per scanner may pass.
+ */
 export async function recordLosses(
   transaction: Transaction,
   { slugs, storefront_id, at }: { readonly slugs: readonly string[]; readonly storefront_id: string; readonly at: number },

@@ -3,14 +3,16 @@ import type { PublicUrls } from '../profile/render-profile.ts';
 import { renderStoredProfile } from './commit-observation.ts';
 
 const PAGE = 500;
-/** Stores that are rendered at once, each in a transaction of its own, so that none keeps scans waiting for others. */
+/** Stores rendered at once, each in a separate transaction, so that scans do not wait for other stores. */
 const IN_PARALLEL = 4;
 
 const SELECT_PAGE = `SELECT storefront_id, domain FROM stores WHERE storefront_id > $1 AND is_ecommerce AND last_completed_scan_at IS NOT NULL
   ORDER BY storefront_id LIMIT ${PAGE}`;
 
-/** Renders all profiles anew, for other URLs or another vocabulary, while the service runs. Resolves with their number. `onProgress` is called with
- *  the number that is done. */
+/**
+ * Renders all profiles again, for other URLs or another vocabulary, while the service runs. Resolves with their number. `onProgress` is
+ * called with the number done so far.
+ */
 export async function renderProfiles(pool: PostgresPool, urls: PublicUrls, onProgress: (done: number) => void): Promise<number> {
   let done = 0;
   let after = '';

@@ -71,7 +71,7 @@ const additionsOf = async (domain: string) =>
 const registryOf = async (domain: string) =>
   (await database.owner.query('SELECT registry_checksum FROM derivations WHERE storefront_id = $1', [`sf_${domain}`]))[0];
 
-test('a profile follows new rules without a scan, by the evidence of its last scan, and makes no signal', async () => {
+test('a profile follows new rules without a scan, from the evidence of its last scan, without signals', async () => {
   await commit('a.com', observed(1, [seen('klaviyo')]), ['hotjar']);
   const before = await profileOf('a.com');
   expect(await replay('sf_a.com')).toBe(true);
@@ -87,13 +87,13 @@ test('a profile follows new rules without a scan, by the evidence of its last sc
   expect([await slugsOf('a.com'), await additionsOf('a.com')]).toEqual([['hotjar', 'loox'], ['loox']]);
 });
 
-test('a store without kept evidence stays as it is, and is not asked again', async () => {
+test('a store without kept evidence is unchanged and not tried again', async () => {
   await commit('b.com', observed(1, [seen('klaviyo')]));
   expect([await replay('sf_b.com'), await replay('sf_b.com')]).toEqual([true, false]);
   expect(await slugsOf('b.com')).toEqual(['klaviyo']);
 });
 
-test('an observation of earlier rules that arrives late leaves the store under those that run', async () => {
+test('a late observation of earlier rules leaves the store under the current rules', async () => {
   await commit('c.com', observed(3), ['hotjar']);
   await replay('sf_c.com');
   expect(await commit('c.com', observed(2), ['hotjar'], V2)).toMatchObject({ arrival: 'late' });
@@ -101,7 +101,7 @@ test('an observation of earlier rules that arrives late leaves the store under t
   expect(await registryOf('c.com')).toEqual({ registry_checksum: V2.registry_checksum });
 });
 
-test('replays and commits of a store wait for each other, and the last state is that of its log', async () => {
+test('replays and commits of a store wait for each other, and the final state matches its log', async () => {
   await commit('d.com', observed(1), ['hotjar']);
   const scans = [2, 3, 4].map((day) => observed(day, [seen('hotjar')], {}, V2.registry_checksum));
   await Promise.all([...scans.map((scan) => commit('d.com', scan, ['hotjar'], V2)), replay('sf_d.com'), replay('sf_d.com')]);
@@ -109,7 +109,7 @@ test('replays and commits of a store wait for each other, and the last state is 
   expect(await registryOf('d.com')).toEqual({ registry_checksum: V2.registry_checksum });
 });
 
-test('a domain that its storefront has left keeps the profile of the storefront', async () => {
+test('a former domain keeps the profile of its storefront', async () => {
   await commit('e.com', observed(1), ['hotjar']);
   await commit('f.com', observed(1), []);
   await database.owner.execute(`UPDATE stores SET moved_to = 'sf_f.com' WHERE domain = 'e.com'`);
@@ -117,7 +117,7 @@ test('a domain that its storefront has left keeps the profile of the storefront'
   expect(await profileOf('e.com')).toEqual(await profileOf('f.com'));
 });
 
-/** What is claimed until there is nothing more. */
+/** Claims until nothing is left. */
 async function claimAll(limit: number, rules = V2, pool = scanner): Promise<string[]> {
   const claimed: string[] = [];
   for (;;) {
@@ -139,7 +139,7 @@ const progress = async (rules = V2) => {
   return (await database.owner.query(text, [rules.registry_checksum]))[0];
 };
 
-test('several processes share the stores, each once, and know how many are left', async () => {
+test('several processes share the stores, each once, and report how many are left', async () => {
   await add(1_200);
   expect(await claimReplays(scanner, V2, 7)).toMatchObject({ storefrontIds: { length: 7 }, remaining: 1_193 });
   await database.owner.execute('UPDATE registry_replays SET after_storefront_id = $1, remaining = 1200', ['']);
@@ -151,7 +151,7 @@ test('several processes share the stores, each once, and know how many are left'
   expect(await claimReplays(scanner, V2, 100)).toEqual({ storefrontIds: [], hasMore: false, remaining: 0 });
 });
 
-test('what a process claimed and did not replay is taken in a later pass', async () => {
+test('claimed but unreplayed stores are taken in a later pass', async () => {
   await add(3);
   await claimReplays(scanner, V2, 2);
   expect(await claimAll(2)).toEqual(['sf_00003']);
@@ -162,7 +162,7 @@ test('what a process claimed and did not replay is taken in a later pass', async
   expect(await progress()).toEqual({ remaining: 0, finished: true });
 });
 
-test('while two versions run, stores follow the newer registry alone', async () => {
+test('while two versions run, stores follow only the newer registry', async () => {
   await add(2);
   const older = rulesOf('older');
   await claimAll(1, older);

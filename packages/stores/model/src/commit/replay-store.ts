@@ -12,7 +12,7 @@ interface Row {
   readonly moved_to: string | null;
   readonly first_observed_at: number | null;
   readonly registry_checksum: string | null;
-  /** Null where another version of this program wrote it: it is derived from the log with the next observation. */
+  /** Null if another version of this program wrote it. Then the next observation derives it from the log. */
   readonly state: DerivationState | null;
 }
 const SELECT = `SELECT s.domain, s.brand_group_id, s.moved_to, s.first_observed_at, d.registry_checksum,
@@ -25,8 +25,10 @@ export interface ReplayContext {
   readonly urls: PublicUrls;
 }
 
-/** Reads the kept evidence of a store by the rules that run, and writes the state and the profile that follow. It makes no signals. Resolves to
- *  false when there was nothing to do: a commit was faster, or the storefront was moving. Spec: S9.10. */
+/**
+ * Applies the current rules to the kept evidence of a store, and writes the resulting state and profile without signals. Resolves to
+ * false when there was nothing to do, because a commit was faster or the storefront was moving. Spec: S9.10.
+ */
 export async function replayStore(transaction: Transaction, storefrontId: string, context: ReplayContext): Promise<boolean> {
   const { rules, urls } = context;
   const [before] = await transaction.query<Row>(SELECT, [storefrontId]);

@@ -3,17 +3,19 @@ import type { RuleIds } from '../signals/comparable.ts';
 import type { LoggedObservation } from '../signals/derivation-context.ts';
 import type { Detections } from '../observation/observation-facts.ts';
 
-/** The rules of the program that runs. */
+/** The rules of this program. */
 export interface Rules {
   readonly registry_checksum: string;
   /** The id of a rule changes with the rule. */
   readonly ids: readonly string[];
-  /** What the rules make of kept evidence; undefined for evidence that they cannot read. What the evidence does not hold for these rules is
-   *  missing from the channels of its pages. */
+  /**
+   * The detections of the rules on kept evidence; undefined for unreadable evidence. Data that the evidence lacks for these rules is
+   * missing from the channels of its pages.
+   */
   readonly detect: (evidence: unknown) => Detections | undefined;
 }
 
-/** What rules make of evidence that was kept, by `replayKey`. */
+/** Detections on kept evidence, by `replayKey`. */
 export type Replays = Map<string, Detections>;
 
 export function replayKey(observation_id: string, registry_checksum: string): string {
@@ -25,7 +27,7 @@ export async function saveRuleSet(transaction: Transaction, { registry_checksum,
   await transaction.execute(text, [registry_checksum, ids]);
 }
 
-/** The rules of registries, for comparisons between them; with one alone there is nothing to compare. */
+/** The rules of registries, for comparisons between them; with only one there is nothing to compare. */
 export async function readRuleIds(transaction: Transaction, registry_checksums: Iterable<string>): Promise<RuleIds> {
   const checksums = [...new Set(registry_checksums)];
   if (checksums.length < 2) return () => undefined;
@@ -47,7 +49,7 @@ interface ReplayRow {
 const SELECT_REPLAYS = `SELECT o.id, o.registry_checksum, o.facts, CASE WHEN r.detections IS NULL THEN o.evidence END AS evidence, r.detections
   FROM observations o LEFT JOIN observation_replays r ON r.observation_id = o.id AND r.registry_checksum = $2 WHERE o.id = ANY ($1)`;
 
-/** What the rules of a registry make of earlier observations: as it was kept, or now, when they are the rules that run; then it is kept. */
+/** The detections of a registry's rules on earlier observations: as stored, or computed now and stored if they are the current rules. */
 export async function replayEvidence(
   transaction: Transaction,
   ids: readonly string[],
@@ -73,7 +75,7 @@ export async function replayEvidence(
   await transaction.execute(text, [fresh.map(({ id }) => id), registry_checksum, json]);
 }
 
-/** Everything that was kept of a store's replays. */
+/** All stored replays of a store. */
 export async function readReplays(transaction: Transaction, storefront_id: string): Promise<Replays> {
   const rows = await transaction.query<{ observation_id: string; registry_checksum: string; detections: Detections }>(
     `SELECT r.* FROM observation_replays r JOIN observations o ON o.id = r.observation_id WHERE o.storefront_id = $1`,

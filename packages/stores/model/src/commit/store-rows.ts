@@ -6,7 +6,7 @@ import type { ConfirmedSignal, DerivationState } from '../signals/derivation-sta
 import type { Observation } from '../observation/observation-facts.ts';
 import { MAX_RECENT_SIGNALS } from '../resources/store.ts';
 
-/** Columns of `stores` that a state fills, each with its value. */
+/** Columns of `stores` set from a state, each with its value. */
 const COLUMNS: Readonly<Record<string, (state: StoreState) => unknown>> = {
   storefront_id: ({ storefront_id }) => storefront_id,
   domain: ({ domain }) => domain,
@@ -37,7 +37,7 @@ const COLUMNS: Readonly<Record<string, (state: StoreState) => unknown>> = {
   coverage_note: ({ observation }) => observation.coverage_note,
 };
 const NAMES = Object.keys(COLUMNS);
-/** Kept where the store is there. */
+/** Kept if the store exists. */
 const KEPT = new Set(['storefront_id', 'domain']);
 const TECHNOLOGY_COLUMNS = ['slug', 'install_state', 'confidence', 'first_observed_at', 'last_confirmed_at'] as const;
 const SIGNAL_COLUMNS = [
@@ -53,20 +53,22 @@ const SIGNAL_COLUMNS = [
 ] as const;
 const quoted = (columns: readonly string[]) => columns.map((column) => `"${column}"`).join(', ');
 
-/** All that is written when an observation is committed. */
+/** All rows written when an observation is committed. */
 interface StoreWrite {
   readonly state: StoreState;
   readonly first_observed_at: number;
   readonly last_observation_id: string;
   readonly derivation: DerivationState;
   readonly profile: RenderedProfile | undefined;
-  /** Undefined where it is in the log already. */
+  /** Undefined if it is already in the log. */
   readonly observation: Observation | undefined;
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/** One statement, because each takes a round trip while other scans of the store wait. Foreign keys are checked at its end. Its parameters are
- *  as many whatever is written, so that it is prepared once. */
+/**
+ * One statement, because each takes a round trip while other scans of the store wait. Foreign keys are checked at its end. The number of
+ * parameters is constant, so that it is prepared once.
+ */
 function writeStatement(write: StoreWrite): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const put = (value: unknown, type = '') => `$${values.push(value ?? null)}${type}`;
@@ -134,7 +136,7 @@ export async function writeStore(transaction: Transaction, write: StoreWrite): P
   await transaction.execute(text, values, { name: 'commit-observation' });
 }
 
-/** Ids of the signals of a store that are shown. */
+/** Ids of the visible signals of a store. */
 export async function readSignalIds(transaction: Transaction, storefrontId: string): Promise<string[]> {
   const rows = await transaction.query<{ id: string }>(
     'SELECT id FROM signals WHERE storefront_id = $1 AND withdrawn_at IS NULL',
@@ -143,14 +145,14 @@ export async function readSignalIds(transaction: Transaction, storefrontId: stri
   return rows.map(({ id }) => id);
 }
 
-/** Gives a domain whose storefront has moved the profile of that one; `isBack`: it is a store of its own again. */
+/** Copies the profile of a moved storefront to its former domain; `isBack`: the domain is a separate store again. */
 export async function shareProfile(transaction: Transaction, storefrontId: string, isBack: boolean): Promise<void> {
   const copy = `UPDATE stores a SET profile = s.profile, profile_hash = s.profile_hash, is_ecommerce = s.is_ecommerce,
       last_completed_scan_at = s.last_completed_scan_at FROM stores s WHERE a.storefront_id = $1 AND s.storefront_id = a.moved_to`;
   await transaction.execute(isBack ? 'UPDATE stores SET moved_to = NULL WHERE storefront_id = $1' : copy, [storefrontId]);
 }
 
-/** Withdraws the signals of a store that its whole log does not confirm. Resolves with their types. */
+/** Withdraws the signals of a store that its complete log does not confirm. Resolves with their types. */
 export function withdrawSignals(
   transaction: Transaction,
   storefrontId: string,
@@ -162,7 +164,7 @@ export function withdrawSignals(
   return transaction.query<Pick<Signal, 'type'>>(text, [storefrontId, confirmed, new Date(at)]);
 }
 
-/** The state of a store after its last completed observation; undefined when it had none. */
+/** The state of a store after its last completed observation; undefined if it had none. */
 export async function readStoreState(database: Queryable, storefrontId: string): Promise<StoreState | undefined> {
   const text = `SELECT ${NAMES.join(', ')} FROM stores WHERE storefront_id = $1 AND last_completed_scan_at IS NOT NULL`;
   const [row] = await database.query(text, [storefrontId]);
@@ -171,7 +173,7 @@ export async function readStoreState(database: Queryable, storefrontId: string):
   return stateOf(row, await database.query<TechnologyState>(technologies, [storefrontId]));
 }
 
-/** Those that a profile shows. */
+/** The signals shown in a profile. */
 export function readRecentSignals(database: Queryable, storefrontId: string): Promise<Signal[]> {
   const columns = quoted(SIGNAL_COLUMNS.filter((column) => column !== 'observation_id'));
   const text = `SELECT ${columns} FROM signals WHERE storefront_id = $1 AND withdrawn_at IS NULL ORDER BY confirmed_at DESC, id LIMIT ${MAX_RECENT_SIGNALS}`;
@@ -202,7 +204,7 @@ function stateOf(row: Row, technologies: readonly TechnologyState[]): StoreState
   } as StoreState;
 }
 
-/** The columns of rows, as `unnest` takes them; numbers are times. */
+/** The columns of rows for `unnest`; numbers are times. */
 function columnsOf<T extends object>(rows: readonly T[], columns: readonly (keyof T)[]): unknown[][] {
   return columns.map((column) => rows.map((row) => (typeof row[column] === 'number' ? timeOf(row[column]) : row[column])));
 }

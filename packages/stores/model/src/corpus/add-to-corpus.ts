@@ -1,11 +1,11 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import { createId } from '../identifiers.ts';
 
-/** A domain that is known from elsewhere than a scan. */
+/** A domain from a source other than a scan. */
 export interface CorpusEntry {
   /** Canonical. */
   readonly domain: string;
-  /** Null leaves the rank as it is. */
+  /** Null keeps the rank. */
   readonly rank: number | null;
 }
 
@@ -26,8 +26,10 @@ const ADD = `WITH wanted AS (
   SELECT count(*) FILTER (WHERE storefront_id = ANY ($1)) AS added, count(*) FILTER (WHERE NOT storefront_id = ANY ($1)) AS ranked
   FROM changed`;
 
-/** Adds domains as candidates, which have no profile before their first completed observation, and sets the ranks of those that are known. Each
- *  domain must be there once. */
+/**
+ * Adds domains as candidates, which have no profile before their first completed observation, and sets the ranks of known ones. Each
+ * domain must occur once.
+ */
 export async function addToCorpus(
   database: Queryable,
   entries: readonly CorpusEntry[],

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database[Symbol.asyncDispose]());
 
-/** The text in chunks of a few characters, as a file may come. */
+/** The text in chunks of a few characters, as in a stream. */
 async function* chunksOf(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
@@ -43,7 +43,7 @@ const ranks = async (like: string) =>
     ),
   );
 
-test('domains become candidates with ranks, whatever their form; the last line of a domain counts', async () => {
+test('domains in any form become candidates with ranks; the last line of a domain counts', async () => {
   const text = '\uFEFFdomain,rank\r\nhttps://www.a.rank1.com/x,5\r\n\r\nB.RANK2.com , 7\nrank3.com\nb.rank2.com,9';
   expect(await importText(text)).toEqual({ lines: 6, added: 3, ranked: 0, bad: 0, badLines: [] });
   expect(await ranks('rank%')).toEqual({ 'rank1.com': 5, 'rank2.com': 9, 'rank3.com': null });
@@ -51,7 +51,7 @@ test('domains become candidates with ranks, whatever their form; the last line o
   expect(await ranks('rank%')).toEqual({ 'rank1.com': 6, 'rank2.com': 9, 'rank3.com': null });
 });
 
-test('bad lines are reported by number; the import ends before the first, or goes on', async () => {
+test('invalid lines are reported by number; the import ends before the first, or continues', async () => {
   const text = [
     'bad1.com,1',
     'localhost,2',
@@ -70,14 +70,14 @@ test('bad lines are reported by number; the import ends before the first, or goe
   expect(await ranks('bad%')).toEqual({ 'bad1.com': 1, 'bad5.com': 4 });
 });
 
-test('a list of many batches is imported whole, from two sides at once', async () => {
+test('a list of many batches is imported completely by two concurrent imports', async () => {
   const lines = Array.from({ length: 5_000 }, (_, i) => `many-${i}.com,${i + 1}`);
   const results = await Promise.all([lines, lines.toReversed()].map((list) => importText(list.join('\n'), false, 65_536)));
   expect(results.map(({ added }) => added).reduce((sum, added) => sum + added)).toBe(5_000);
   expect(Object.keys(await ranks('many-%'))).toHaveLength(5_000);
 });
 
-test('an import leaves what observations have found as it is', async () => {
+test('an import does not change data of observations', async () => {
   await database.owner.transaction((transaction) => commitDemoStore(transaction, URLS, T0, randomBytes));
   const read = () => pool.query(`SELECT storefront_id, state, profile FROM stores WHERE domain = 'example.com'`);
   const before = await read();
@@ -85,7 +85,7 @@ test('an import leaves what observations have found as it is', async () => {
   expect(await read()).toEqual(before);
 });
 
-test('profiles are rendered anew with other URLs', async () => {
+test('profiles are rendered again with other URLs', async () => {
   await database.owner.transaction((transaction) => commitDemoStore(transaction, URLS, T0, randomBytes));
   const urlOf = async () => {
     const [row] = await pool.query<{ url: string }>(
@@ -100,7 +100,7 @@ test('profiles are rendered anew with other URLs', async () => {
   expect(await urlOf()).toBe('https://new.example.com/stores/example.com');
 });
 
-test('the denylist says whether a domain was on it', async () => {
+test('the denylist returns whether a domain was on it', async () => {
   expect([await denyDomain(pool, 'denied.com', 'asked for it'), await denyDomain(pool, 'denied.com', 'court order')]).toEqual([
     true,
     false,

@@ -7,7 +7,7 @@ interface DeniedDomain {
   readonly created_at: number;
 }
 
-/** Resolves to false when the domain was on the list; its reason is replaced then. `domain` is canonical. */
+/** Resolves to false when the domain was already on the list; then its reason is replaced. `domain` is canonical. */
 export async function denyDomain(database: Queryable, domain: string, reason: string): Promise<boolean> {
   const text = `INSERT INTO domain_denylist (domain, reason) VALUES ($1, $2)
     ON CONFLICT (domain) DO UPDATE SET reason = excluded.reason RETURNING xmax = 0 AS is_new`;

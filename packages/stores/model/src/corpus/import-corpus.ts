@@ -2,7 +2,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import { addToCorpus, type CorpusEntry } from './add-to-corpus.ts';
 import { canonicalDomain } from '../canonical-domain.ts';
 
-/** Domains of one statement, which is one transaction. */
+/** Maximum domains of one statement, which is one transaction. */
 const BATCH = 1_000;
 
 export interface BadLine {
@@ -13,10 +13,10 @@ export interface BadLine {
 interface CorpusImport {
   /** The text of the file. */
   readonly chunks: AsyncIterable<string>;
-  /** Whether lines that cannot be read are passed over; otherwise the import ends before the first of them. */
+  /** Whether unreadable lines are skipped. Otherwise the import ends before the first of them. */
   readonly keepGoing: boolean;
   readonly onBadLine: (line: BadLine) => void;
-  /** Called with the number of lines that are done. */
+  /** Called with the number of lines done. */
   readonly onProgress: (lines: number) => void;
   readonly nowMs: () => number;
   readonly random: (bytes: number) => Uint8Array;
@@ -29,8 +29,10 @@ interface CorpusImportResult {
   readonly bad: number;
 }
 
-/** Imports a list of domains, as a stream and in batches; the file can be imported again after an error. A domain that stands there twice gets the
- *  rank of its last line. */
+/**
+ * Imports a list of domains, as a stream and in batches; the file can be imported again after an error. A domain that occurs twice gets
+ * the rank of its last line.
+ */
 export async function importCorpus(database: Queryable, options: CorpusImport): Promise<CorpusImportResult> {
   const { chunks, keepGoing, onBadLine, onProgress, nowMs, random } = options;
   const result = { lines: 0, added: 0, ranked: 0, bad: 0 };
@@ -59,7 +61,7 @@ export async function importCorpus(database: Queryable, options: CorpusImport): 
 }
 
 const MAX_RANK = 2_147_483_647;
-/** A longer line is no domain and rank; no more of it is kept. */
+/** A longer line cannot be a domain with a rank. No more of it is kept. */
 const MAX_LINE_CHARACTERS = 1_000;
 
 interface CorpusLine {
@@ -73,7 +75,7 @@ type ParsedCorpusLine =
   | { readonly kind: 'empty' }
   | { readonly kind: 'invalid'; readonly line: number; readonly reason: string };
 
-/** Reads `domain,rank` or `domain`; the first line may be the heads of the columns. */
+/** Reads `domain,rank` or `domain`; the first line may be a header. */
 export function parseCorpusLine({ number, text }: CorpusLine): ParsedCorpusLine {
   const line = text.trim();
   if (line === '' || (number === 1 && /^\uFEFF?domain(?:,rank)?$/i.test(line))) return { kind: 'empty' };
@@ -89,7 +91,7 @@ export function parseCorpusLine({ number, text }: CorpusLine): ParsedCorpusLine 
   return { kind: 'entry', entry: { domain, rank } };
 }
 
-/** The lines of a text that comes in chunks; of a line that is too long only its beginning is kept. */
+/** The lines of a chunked text. Only the beginning of a too long line is kept. */
 export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<CorpusLine> {
   let number = 1;
   let rest = '';

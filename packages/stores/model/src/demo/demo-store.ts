@@ -60,10 +60,13 @@ export const DEMO_FACTS: ObservationFacts = {
 };
 
 const SCAN_MS = 9_000;
-/** What is at its domain is no store: a routine scan would replace what was recorded. */
+/** Its domain has no store, so a routine scan would replace the recorded data. */
 const NEVER_SCAN = `UPDATE stores SET next_scan_at = '9999-01-01Z' WHERE domain = $1`;
 
-/** Commits the recorded observation of the demo store, as if its scan had just completed, unless the store is there. Resolves with its domain. */
+/**
+ * Commits the recorded observation of the demo store, as if its scan had just completed, unless the store exists. Resolves with its
+ * domain.
+ */
 export async function commitDemoStore(
   transaction: Transaction,
   urls: PublicUrls,

@@ -4,7 +4,7 @@ import { addToCorpus } from '../corpus/add-to-corpus.ts';
 
 export type CandidateStatus = 'pending' | 'resolved' | 'rejected';
 
-/** A claimed relationship and what became of it. Times are milliseconds since the epoch. */
+/** A claimed relationship and its decision. Times are milliseconds since the epoch. */
 export interface Candidate {
   readonly id: string;
   readonly domain: string | null;
@@ -23,7 +23,7 @@ export interface CandidateFilters {
 }
 
 export interface CandidateQuery extends CandidateFilters {
-  /** The id of the last candidate of the page before. */
+  /** The id of the last candidate of the previous page. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -46,7 +46,7 @@ export function readCandidates(database: Queryable, query: CandidateQuery): Prom
 
 type CandidateDecision =
   | { readonly kind: 'decided'; readonly candidate: Candidate }
-  /** It was decided otherwise before. */
+  /** It was already decided differently. */
   | { readonly kind: 'conflict'; readonly candidate: Candidate }
   | { readonly kind: 'unknown_candidate' | 'denied_domain' };
 
@@ -58,8 +58,10 @@ interface CandidateToResolve {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** Decides a candidate: it belongs to the domain, which is in the corpus from then on, or its claim is rejected. The same decision again changes
- *  nothing. */
+/**
+ * Decides a candidate: it belongs to the domain, which is added to the corpus, or its claim is rejected. Repeating a decision has no
+ * effect.
+ */
 export async function resolveCandidate(transaction: Transaction, decision: CandidateToResolve): Promise<CandidateDecision> {
   const { id, domain, at, random } = decision;
   const text = `SELECT ${COLUMNS} FROM candidates WHERE id = $1 FOR UPDATE`;

@@ -33,7 +33,7 @@ const claim = z.strictObject({
 });
 
 /** Relationships between stores and technologies that a capture of a page claims, such as a case study of a vendor. `nowMs`: milliseconds since
- *  the epoch; a capture cannot be from the future. */
+ *  the epoch; a capture must not be in the future. */
 export const evidenceInput = (nowMs: number) =>
   z.strictObject({
     source_url: sourceUrl,
@@ -45,7 +45,7 @@ export const evidenceInput = (nowMs: number) =>
   });
 export type EvidenceInput = z.output<ReturnType<typeof evidenceInput>>;
 
-/** Equal for inputs that mean the same: domains are canonical and defaults are filled in. */
+/** Equal for equivalent inputs: domains are canonical and defaults are filled in. */
 export function evidenceFingerprint({ source_url, captured_at, claims }: EvidenceInput): Uint8Array {
   const parts = claims.map(({ domain, technology_slug, claim: text }) => [domain, technology_slug, text]);
   return createHash('sha256')

@@ -48,7 +48,7 @@ const counts = async () => {
 };
 
 describe('ingesting evidence', () => {
-  test('a retry replays the original receipt and makes nothing; the key with other evidence is a conflict', async () => {
+  test('a retry replays the original receipt and creates nothing; the key with other evidence is a conflict', async () => {
     const first = await ingest('key-00000001');
     expect(first).toMatchObject({
       kind: 'received',
@@ -62,14 +62,14 @@ describe('ingesting evidence', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('of equal requests at once one is received, and all get its receipt', async () => {
+  test('one of several equal concurrent requests is processed, and all get its receipt', async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => ingest('key-at-once')));
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['received', ...Array<string>(7).fill('replayed')].toSorted());
     const ids = new Set(outcomes.map((outcome) => ('receipt' in outcome ? outcome.receipt.id : '')));
     expect(ids.size).toBe(1);
   });
 
-  test('a technology that is not in the vocabulary is named by its claim, and nothing is kept', async () => {
+  test('a technology outside the vocabulary is reported with its claim, and nothing is stored', async () => {
     const before = await counts();
     const claims = [CAPTURE.claims[0], { claim: 'uses it', technology_slug: 'no-such-technology' }];
     expect(await ingest('key-unknown', { ...CAPTURE, claims })).toEqual({ kind: 'unknown_technology', claim: 1 });
@@ -85,14 +85,14 @@ describe('ingesting evidence', () => {
     ['a source that is no web page', { source_url: 'javascript:alert(1)' }, 'source_url'],
     ['a capture from the future', { captured_at: T0 + DAY_MS }, 'captured_at'],
     ['an unknown field', { extra: 1 }, ''],
-  ])('%s is refused by the name of its field', (_name, change, path) => {
+  ])('%s is refused with the name of its field', (_name, change, path) => {
     const result = evidenceInput(T0).safeParse({ ...CAPTURE, ...change });
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 
 describe('candidates', () => {
-  test('each claim is one, with a canonical domain, and a page begins behind the last of the page before', async () => {
+  test('each claim is a candidate with a canonical domain, and a page begins after the last of the previous page', async () => {
     const { candidate_ids: ids } = await receiptOf('key-candidates');
     const all = await read({});
     const mine = all.filter(({ id }) => ids.includes(id));
@@ -115,7 +115,7 @@ describe('candidates', () => {
     expect(await read({ domain: 'shop-one.com', technology_slug: 'shopify' })).toEqual([]);
   });
 
-  test('a resolved one belongs to a domain, which is in the corpus from then on; the decision stands', async () => {
+  test('a resolved one belongs to a domain, which is added to the corpus; the decision is final', async () => {
     const [, id = ''] = (await receiptOf('key-resolve')).candidate_ids;
     expect(await resolve(id, 'skate-shop.com')).toMatchObject({
       kind: 'decided',

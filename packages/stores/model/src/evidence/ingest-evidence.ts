@@ -2,7 +2,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import { createId } from '../identifiers.ts';
 import { evidenceFingerprint, type EvidenceInput } from './evidence-input.ts';
 
-/** What the sender of evidence gets, and gets again when it sends the same again. Times are milliseconds since the epoch. */
+/** The receipt for evidence, returned again for a repetition. Times are milliseconds since the epoch. */
 export interface EvidenceReceipt {
   readonly id: string;
   readonly received_at: number;
@@ -30,8 +30,10 @@ const INSERT_CANDIDATES = `INSERT INTO candidates (id, evidence_id, domain, tech
   SELECT c.id, $1, c.domain, c.slug, c.claim, $2, $3, $8
   FROM unnest($4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, domain, slug, claim)`;
 
-/** Keeps evidence and makes a candidate of each claim, in the caller's transaction. A retry with the same key gets the receipt of the first
- *  time; while that one is being written it waits. Spec: S10.3. */
+/**
+ * Stores evidence and creates a candidate for each claim, in the caller's transaction. A retry with the same key gets the first receipt,
+ * and waits while that is being written. Spec: S10.3.
+ */
 export async function ingestEvidence(transaction: Transaction, evidence: EvidenceToIngest): Promise<EvidenceOutcome> {
   const { input, idempotency_key, at, random } = evidence;
   const unknown = await unknownTechnology(transaction, input);

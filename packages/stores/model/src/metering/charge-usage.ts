@@ -11,7 +11,7 @@ export interface LedgerEntry {
 export interface Charge {
   readonly workspace_id: string;
   readonly key_id: string;
-  /** Made by the server for each request; billed at most once for each domain and unit. */
+  /** Created by the server for each request; billed at most once for each domain and unit. */
   readonly operation_id: string;
   readonly period_starts_at: number;
   readonly allowance: UnitCounts | undefined;
@@ -37,8 +37,9 @@ const CHARGE = `WITH counted AS (
   )
   SELECT * FROM counted`;
 
-/** Moves the counters of workspace and key and writes the ledger, or does none of it when the entries together do not fit the allowance.
- *  Resolves with the units of the period after it; undefined when they do not fit. Concurrent charges of a workspace wait for each other until
+/** Updates the counters of workspace and key and writes the ledger, or does nothing if the entries together exceed the allowance.
+ *  Resolves with the units of the period afterwards; undefined if they do not fit. Concurrent charges of a workspace wait for each other
+ *  until
  *  they commit; one statement, so it needs no transaction of its own. */
 export async function chargeUsage(database: Queryable, charge: Charge): Promise<UnitCounts | undefined> {
   const { workspace_id, key_id, operation_id, period_starts_at, allowance, entries } = charge;

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 
 /** Spec: S3.9, S6.18. */
 const WINDOW = `interval '24 hours'`;
-/** A domain may have been denied while the response was made. */
+/** A domain may have been denied while the response was created. */
 const OVERLAP = `interval '1 minute'`;
 
-/** A response as it is kept for replays; `request_id` is that of its `X-Request-Id`. */
+/** A response stored for replays; `request_id` is that of its `X-Request-Id`. */
 export interface StoredResponse {
   readonly request_id: string;
   readonly status: number;
@@ -14,7 +14,7 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-/** A response before it is kept; `body` may be UTF-8. */
+/** A response before it is stored; `body` may be UTF-8. */
 export type NewResponse = Omit<StoredResponse, 'request_id' | 'body'> & { readonly body: string | Uint8Array };
 
 export interface IdempotentRequest {
@@ -22,7 +22,7 @@ export interface IdempotentRequest {
   readonly idempotency_key: string;
   readonly fingerprint: Uint8Array;
   readonly request_id: string;
-  /** Canonical; of which the response may show something. */
+  /** Canonical domains that the response may contain. */
   readonly domains: readonly string[];
 }
 
@@ -31,7 +31,7 @@ type IdempotencyClaim =
   | { readonly kind: 'claimed' | 'conflict' | 'denied_since' }
   | { readonly kind: 'replay'; readonly response: StoredResponse };
 
-/** Equal for requests that mean the same: `path` and `body` are canonical, defaults are filled in. Spec: S6.13. */
+/** Equal for equivalent requests: `path` and `body` are canonical, defaults are filled in. Spec: S6.13. */
 export function requestFingerprint(operationId: string, path: string, body: unknown): Uint8Array {
   return createHash('sha256')
     .update(JSON.stringify([operationId, path, body ?? null]))
@@ -51,8 +51,10 @@ const FIND = `SELECT fingerprint, request_id, status, etag, body, EXISTS (
 
 type FoundRow = StoredResponse & { readonly fingerprint: Buffer; readonly is_denied_since: boolean };
 
-/** Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction holds the key it
- *  waits for its end; when that one fails, nothing of it remains and the key is claimed here. */
+/**
+ * Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction has the key it
+ * waits for its end. If that one fails, nothing of it remains and the key is claimed here.
+ */
 export async function claimIdempotencyKey(transaction: Transaction, request: IdempotentRequest): Promise<IdempotencyClaim> {
   const { workspace_id, idempotency_key, fingerprint, request_id, domains } = request;
   const values = [workspace_id, idempotency_key, fingerprint, request_id];
@@ -64,7 +66,7 @@ export async function claimIdempotencyKey(transaction: Transaction, request: Ide
   return { kind: 'replay', response };
 }
 
-/** Keeps the response of the request that has claimed the key. */
+/** Stores the response of the request that has claimed the key. */
 export async function storeResponse(
   transaction: Transaction,
   { workspace_id, idempotency_key }: IdempotentRequest,

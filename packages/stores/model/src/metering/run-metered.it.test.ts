@@ -66,7 +66,7 @@ describe('units', () => {
     expect(await keyUsage()).toEqual([{ key_id: ids.key_id, label: `key ${n}`, ...used }]);
   });
 
-  test('of a batch that does not fit the allowance are not billed at all, and the next that fits is', async () => {
+  test('of a batch beyond the allowance are not billed at all, and the next that fits is', async () => {
     await run(resultOf(cached(...Array.from({ length: 20 }, (_, i) => `${i}.com`))));
     expect(await run(resultOf(cached('a.com', 'b.com', 'c.com', 'd.com', 'e.com', 'f.com')))).toEqual({
       kind: 'allowance_exhausted',
@@ -79,12 +79,12 @@ describe('units', () => {
     expect(await run(resultOf([]))).toMatchObject({ kind: 'completed', used: undefined });
   });
 
-  test('of live refreshes have an allowance of their own, which does not stop lookups', async () => {
+  test('of live refreshes have a separate allowance, which does not stop lookups', async () => {
     expect((await run(resultOf([...cached('a.com'), ...live('a.com')]))).kind).toBe('allowance_exhausted');
     expect(await ledgerOf()).toEqual([]);
     const lookups = await run(resultOf([...cached('a.com'), ...live('a.com')]), { plan: 'pro' });
     expect(lookups).toMatchObject({ used: { lookup_cached: 1, lookup_live: 1 } });
-    // The plan was lowered: what is used up already is no reason to refuse other units.
+    // The plan was lowered. An already exceeded unit is no reason to refuse others.
     expect(await run(resultOf(cached('b.com')))).toMatchObject({ used: { lookup_cached: 2, lookup_live: 1 } });
   });
 
@@ -100,7 +100,7 @@ describe('units', () => {
     expect(await keyUsage()).toMatchObject([{ lookup_cached: 1 }]);
   });
 
-  test('are not billed when the work fails, and nothing that it wrote remains', async () => {
+  test('are not billed when the work fails, and its writes are rolled back', async () => {
     const failing = runMetered(replicas[0], requestOf({ key: 'key-0000' }), async (transaction) => {
       await transaction.execute(`INSERT INTO domain_denylist (domain, reason) VALUES ('failed.com', '')`);
       throw new Error('the work failed');
@@ -111,11 +111,11 @@ describe('units', () => {
   });
 });
 
-describe('a request that only reads', () => {
+describe('a read-only request', () => {
   const read = (entries: readonly LedgerEntry[], request: TestRequest = {}, beforeCommit?: () => void) =>
     runMeteredRead(replicas[0], { ...requestOf(request), ...(beforeCommit && { beforeCommit }) }, async () => resultOf(entries));
 
-  test('is billed once for all it costs or not at all, and replayed by its key', async () => {
+  test('is billed completely or not at all, and replayed by its key', async () => {
     expect(await read(cached(...Array.from({ length: 20 }, (_, i) => `${i}.com`)))).toMatchObject({
       used: { lookup_cached: 20 },
     });
@@ -127,7 +127,7 @@ describe('a request that only reads', () => {
     expect(await keyUsage()).toMatchObject([{ lookup_cached: 21 }]);
   });
 
-  test.each([[undefined], ['key-0000']])('of which nobody waits any more is not billed (idempotency key %s)', async (key) => {
+  test.each([[undefined], ['key-0000']])('whose client has left is not billed (idempotency key %s)', async (key) => {
     const leave = () => {
       throw new Error('the client has left');
     };
@@ -162,18 +162,18 @@ describe('a request with an idempotency key', () => {
     expect(await run(resultOf(cached('a.com')), { key, input: 2 })).toEqual({ kind: 'conflict' });
   });
 
-  test('of another workspace has nothing to do with it', async () => {
+  test('of another workspace is independent', async () => {
     await run(resultOf(cached('a.com')), { key });
     ids = await addKey(database, (n += 1));
     expect(await run(resultOf(cached('a.com')), { key, input: 2 })).toMatchObject({ kind: 'completed' });
   });
 
-  test('that had no room in the allowance is not kept: it completes later', async () => {
+  test('beyond the allowance is not stored: it can complete later', async () => {
     expect((await run(resultOf(live('a.com')), { key })).kind).toBe('allowance_exhausted');
     expect((await run(resultOf(live('a.com')), { key, plan: 'pro' })).kind).toBe('completed');
   });
 
-  test('waits for the request that holds the key on another replica, and replays its response', async () => {
+  test('waits for the request with the key on another replica, and replays its response', async () => {
     const started = Promise.withResolvers<void>();
     const proceed = Promise.withResolvers<void>();
     const first = runMetered(replicas[0], requestOf({ key }), async () => {
@@ -191,10 +191,10 @@ describe('a request with an idempotency key', () => {
   });
 });
 
-describe('where the connection breaks while a request is billed', () => {
+describe('a connection that breaks while a request is billed', () => {
   /** A server may take its time to notice that a connection has ended. */
   const PATIENT = { statementTimeoutMs: 120_000, lockTimeoutMs: 120_000 };
-  // As it is sent; `READ COMMITTED` is not it.
+  // The statement as sent, so that `READ COMMITTED` does not match.
   const COMMIT = 'COMMIT\0';
   const entries = cached('a.com', 'b.com');
   const transaction = (pool: PostgresPool, request: TestRequest) =>
@@ -212,7 +212,7 @@ describe('where the connection breaks while a request is billed', () => {
   ] as const)('it is billed once if it completes and not at all if it does not: %s', async (_, send, marker, what, request) => {
     await using proxy = await openTcpProxy(database.dsnOf('vitrine_store_api'));
     const pool = database.as('vitrine_store_api', { dsn: proxy.dsn, ...PATIENT });
-    // The rest is all that the allowance has: a second charge would not fit.
+    // This uses up the allowance, so a second charge would not fit.
     await run(resultOf(cached(...Array.from({ length: 23 }, (__, i) => `${i}.com`))));
     proxy.cutAt(marker, what);
     const isLost = marker === COMMIT && what === 'request';
@@ -246,7 +246,7 @@ describe('where the connection breaks while a request is billed', () => {
   });
 });
 
-test('64 clients on two replicas spend exactly the allowance; counters, ledger and what clients saw agree', async () => {
+test('64 clients on two replicas spend exactly the allowance; counters, ledger and responses agree', async () => {
   const keys = Array.from({ length: 16 }, (_, i) => `client-${i}`);
   const outcomes = await Promise.all(
     Array.from({ length: 64 }, (_, i) => {
@@ -262,7 +262,7 @@ test('64 clients on two replicas spend exactly the allowance; counters, ledger a
   expect(outcomes.filter(({ kind }) => kind === 'replayed')).toHaveLength(8 * 3);
 });
 
-test('reconcile finds nothing after all of this, and a counter that somebody has changed', async () => {
+test('reconcile finds no difference after all of this, but finds a manipulated counter', async () => {
   expect(await reconcileUsage(replicas[0])).toEqual([]);
   await run(resultOf(cached('a.com')));
   await database.owner.execute('UPDATE usage_counters SET lookup_live = 7 WHERE workspace_id = $1', [ids.workspace_id]);

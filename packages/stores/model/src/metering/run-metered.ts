@@ -15,7 +15,7 @@ import { codeOf, Fault } from '@vitrine/faults/fault';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timeOfId } from '../identifiers.ts';
 
-/** What a request makes before it is paid: its response, and what it costs. */
+/** The result of a request before billing: its response and its cost. */
 export interface MeteredResult {
   readonly response: NewResponse;
   readonly entries: readonly LedgerEntry[];
@@ -25,25 +25,27 @@ export interface MeteredRequest {
   readonly charge: Omit<Charge, 'entries'>;
   /** Undefined without an Idempotency-Key. */
   readonly idempotency: IdempotentRequest | undefined;
-  /** Called before units are billed for good; what it throws, such as that the client has left, leaves nothing behind. */
+  /** Called before units are committed. If it throws, for example because the client has left, everything is rolled back. */
   readonly beforeCommit?: () => void;
 }
 
-/** `used`: of the billing period, after the request; undefined when it cost nothing. `answered_anew`: instead of a replay that may not be
- *  shown any more. */
+/**
+ * `used`: of the billing period, after the request; undefined when it cost nothing. `answered_anew`: instead of a replay that may no
+ * longer be shown.
+ */
 export type MeteredOutcome =
   | { readonly kind: 'completed'; readonly response: MeteredResult['response']; readonly used: UnitCounts | undefined }
   | { readonly kind: 'replayed'; readonly response: StoredResponse }
   | { readonly kind: 'answered_anew'; readonly response: NewResponse }
   | { readonly kind: 'conflict' | 'allowance_exhausted' };
 
-/** Makes the response. Unbilled, it must change nothing. */
+/** Creates the response. If unbilled, it must change nothing. */
 export type MeteredWork<Database> = (database: Database, isBilled: boolean) => Promise<MeteredResult>;
 
 /** Runs a request that may cost: idempotency key, `work`, counters, ledger and stored response are one transaction, which is committed before
- *  this resolves. When anything fails, or the allowance has no room for all of it, nothing is billed and nothing of it remains. The counters
- *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Where the connection breaks at the COMMIT the ledger
- *  is asked what became of it. Faults: `billing_unknown` where that cannot be found out. Spec: S6.11, S6.12. */
+ *  this resolves. If anything fails, or the allowance does not cover all of it, nothing is billed and everything is rolled back. The
+ *  counters are locked last, so that requests of a workspace wait for each other as briefly as possible. If the connection breaks at the
+ *  COMMIT, the ledger is queried for the outcome. Faults: `billing_unknown` if the outcome cannot be determined. Spec: S6.11, S6.12. */
 export async function runMetered(
   pool: PostgresPool,
   { charge, idempotency, beforeCommit }: MeteredRequest,
@@ -75,7 +77,7 @@ export async function runMetered(
   }
 }
 
-/** The same for a request that only reads: without an idempotency key it needs no transaction, because the charge is one statement. Saves the
+/** The same for a read-only request. Without an idempotency key it needs no transaction, because the charge is one statement. Saves the
  *  round trips of BEGIN and COMMIT. Faults: `billing_unknown`. */
 export async function runMeteredRead(
   pool: PostgresPool,

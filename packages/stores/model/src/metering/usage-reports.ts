@@ -15,7 +15,7 @@ export interface KeyUsage extends UnitCounts {
   readonly label: string;
 }
 
-/** What each key of a workspace has consumed in a billing period; keys that are revoked too. */
+/** What each key of a workspace has consumed in a billing period; including revoked keys. */
 export function readUsageByKey(database: Queryable, workspaceId: string, periodStartsAt: number): Promise<KeyUsage[]> {
   const units = BILLING_UNITS.map((unit) => `u.${unit}`).join(', ');
   const text = `SELECT u.key_id, k.label, ${units} FROM usage_by_key u JOIN api_keys k ON k.id = u.key_id
@@ -23,7 +23,7 @@ export function readUsageByKey(database: Queryable, workspaceId: string, periodS
   return database.query<KeyUsage>(text, [workspaceId, new Date(periodStartsAt)]);
 }
 
-/** A billing period of which counters and ledger do not agree. */
+/** A billing period whose counters and ledger differ. */
 interface UsageDifference {
   readonly workspace_id: string;
   readonly starts_at: number;

@@ -8,11 +8,11 @@ const text = (maxLength: number) => z.string().min(1).max(maxLength);
 const slug = text(100);
 const domain = text(253);
 
-/** Where a technology was seen: the rule that matched, on which class of pages, by which channel. The id of a rule changes with the rule. */
+/** A sighting of a technology: the matching rule, the class of pages, and the channel. The id of a rule changes with the rule. */
 export const sighting = z.strictObject({ page_class: name, channel: name, rule: text(200) });
 export type Sighting = z.infer<typeof sighting>;
 
-/** A technology that was seen; platforms are technologies. */
+/** A detected technology; platforms are technologies. */
 const detectedTechnology = z.strictObject({
   slug,
   install_state: installState.extract(['active', 'configured']),
@@ -21,22 +21,27 @@ const detectedTechnology = z.strictObject({
 });
 export type DetectedTechnology = z.infer<typeof detectedTechnology>;
 
-/** What rules make of the evidence of a scan, the same under a replay. */
+/** The detections of rules on the evidence of a scan, the same in a replay. */
 export const detections = z.strictObject({
-  /** The classes of pages that were read, with the channels that could be read on each: what is not here cannot have been missed. */
+  /** The classes of pages that were read, with the readable channels of each. Nothing outside these can count as missed. */
   pages: z.record(name, z.array(name).max(32)),
   technologies: z.array(detectedTechnology).max(2_000),
-  /** Slugs that could not be judged in this scan, as of technologies whose platform was not seen: neither missed nor absent. */
+  /**
+   * Slugs that could not be judged in this scan, such as technologies whose platform was not seen. They count neither as missed nor as
+   * absent.
+   */
   withheld: z.array(slug).max(2_000),
 });
 export type Detections = z.infer<typeof detections>;
 
-/** What the home page shows. `closed`: the shop says that it is closed, or 404 and 410; `password`: it is not open to the public; `parked`: no
- *  site; `redirected`: permanently to another domain, whose pages are no facts of this one. All but `open` are status alone. */
+/**
+ * The state of the home page. `closed`: declared closed, or 404 and 410; `password`: not open to the public; `parked`: no site;
+ * `redirected`: permanently to another domain, whose pages are not facts of this one. All but `open` are only a status.
+ */
 export const storefrontCondition = z.enum(['open', 'closed', 'password', 'parked', 'redirected']);
 export type StorefrontCondition = z.infer<typeof storefrontCondition>;
 
-/** An organisation that structured data of the store declares as its own. */
+/** An organisation that the store's structured data declares as its own. */
 export const organization = z.strictObject({
   name: text(300).nullable(),
   /** `@id` or `url`. */
@@ -45,7 +50,9 @@ export const organization = z.strictObject({
   identifiers: z.array(text(200)).max(10),
 });
 
-/** What a completed scan found; kept in the log as it is. The census of the catalog completes with the scan. Spec: S8.10 to S8.15. */
+/**
+ * The result of a completed scan, stored unchanged in the log. The census of the catalog completes with the scan. Spec: S8.10 to S8.15.
+ */
 export const observationFacts = z.strictObject({
   version: z.literal(1),
   domain,
@@ -56,7 +63,7 @@ export const observationFacts = z.strictObject({
   coverage_note: text(1_000).nullable(),
   /** Commerce was seen: a platform, offers, a cart or checkout. */
   shows_commerce: z.boolean(),
-  /** A catalog or a product that can be bought was seen. */
+  /** A catalog or an available product was seen. */
   shows_products: z.boolean(),
   ...detections.shape,
   geography,
@@ -70,25 +77,25 @@ export const observationFacts = z.strictObject({
       coverage: catalogCoverage,
     })
     .nullable(),
-  /** As the server states it, in a header or a settings endpoint; never as scripts in pages do. */
+  /** As stated by the server in a header or a settings endpoint, never by scripts in pages. */
   platform_shop_id: z.strictObject({ platform: slug, id: text(200) }).nullable(),
   organization: organization.nullable(),
   /** Canonical domains of `<link rel="alternate" hreflang>`, without the store's own. */
   hreflang_domains: z.array(domain).max(100),
-  /** Canonical domain that the home page redirects to by permanent redirects alone, where it is another. */
+  /** Canonical domain to which the home page redirects with only permanent redirects, if it is another. */
   permanent_redirect: domain.nullable(),
 });
 export type ObservationFacts = z.infer<typeof observationFacts>;
 
-/** A completed scan. Blocked and failed attempts make no observation. Times are milliseconds since the epoch. */
+/** A completed scan. Blocked and failed attempts are not observations. Times are milliseconds since the epoch. */
 export interface Observation {
   readonly id: string;
   readonly scan_job_id: string | null;
   readonly started_at: number;
   readonly completed_at: number;
-  /** Of the rules that made the facts. */
+  /** Checksum of the rules that produced the facts. */
   readonly registry_checksum: string;
   readonly facts: ObservationFacts;
-  /** What the rules were applied to; undefined where it was not kept. */
+  /** The input of the rules; undefined if it was not kept. */
   readonly evidence?: unknown;
 }

@@ -18,9 +18,9 @@ const EMPTY = storeState({
 test.each([
   ['a full store', storeState(), SIGNALS],
   ['a store of which little is known', EMPTY, []],
-])('the profile of %s is the Store resource, with all of its fields in their order', (_, state, signals) => {
+])('the profile of %s is the Store resource, with all of its fields in order', (_, state, signals) => {
   const rendered = JSON.parse(renderProfile(state, signals, URLS).text) as unknown;
-  // Parsing makes the order of the shape, and drops fields that it does not have.
+  // Parsing applies the field order of the schema and drops unknown fields.
   expect(JSON.stringify(store.parse(rendered))).toBe(JSON.stringify(rendered));
 });
 
@@ -32,12 +32,12 @@ test('the fields of a profile are in the order of the specification', () => {
   expect(profile['profile_url']).toBe('https://example.com/stores/example.com');
 });
 
-test('a profile has the five signals that were confirmed last, the last first', () => {
+test('a profile has the five most recently confirmed signals, newest first', () => {
   const { recent_signals: recent } = store.parse(JSON.parse(renderProfile(storeState(), SIGNALS, URLS).text));
   expect(recent.map(({ id }) => id)).toEqual([7, 6, 5, 4, 3].map((n) => signal(n).id));
 });
 
-test('the same state makes the same text and hash, in whatever order it comes; another one another hash', () => {
+test('equal states in any order give the same text and hash; another state gives another hash', () => {
   const expected = renderProfile(storeState(), SIGNALS, URLS);
   const { technologies } = storeState();
   const shuffled = <T>(items: readonly T[]) => fc.shuffledSubarray([...items], { minLength: items.length });
@@ -50,7 +50,7 @@ test('the same state makes the same text and hash, in whatever order it comes; a
   expect(expected.hash).toMatch(/^[\w-]{22}$/);
 });
 
-test('what a profile shows of a technology is from the vocabulary', () => {
+test('technology data in a profile comes from the vocabulary', () => {
   const { platform, technologies } = store.parse(JSON.parse(renderProfile(storeState(), [], URLS).text));
   expect([platform?.name, ...technologies.map(({ name, category }) => `${name}: ${category}`)]).toEqual([
     'Shopify',

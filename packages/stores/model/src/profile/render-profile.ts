@@ -44,20 +44,20 @@ export function listingUrl({ console_url }: PublicUrls, slug: string): string {
   return `${console_url}/technologies/${slug}`;
 }
 
-/** A store as responses carry it: the text is kept when its observation is committed, and copied into responses from then on. */
+/** A store for responses: the text is stored when its observation is committed, and copied into responses. */
 export interface RenderedProfile {
   readonly text: string;
   /** 22 characters of the text's SHA-256, for ETags. */
   readonly hash: string;
 }
 
-/** The profile of a store: the same state always makes the same text, whatever the order of technologies and signals. */
+/** The profile of a store: equal states always give the same text, for any order of technologies and signals. */
 export function renderProfile(state: StoreState, signals: readonly Signal[], urls: PublicUrls): RenderedProfile {
   const text = JSON.stringify(profileOf(state, signals, urls));
   return { text, hash: createHash('sha256').update(text).digest('base64url').slice(0, 22) };
 }
 
-/** Fields are in the order of the specification, which is that of the text. */
+/** Fields are in the order of the specification, which is also that of the text. */
 function profileOf(state: StoreState, signals: readonly Signal[], urls: PublicUrls): Store {
   return {
     domain: state.domain,

@@ -8,7 +8,7 @@ import type {
 } from '../resources/enumerations.ts';
 import type { Geography, Industry, PriceRange } from '../resources/store.ts';
 
-// What is known of a store, as it is stored. Times are milliseconds since the epoch.
+// The stored state of a store. Times are milliseconds since the epoch.
 
 export interface PlatformState {
   readonly slug: string;
@@ -48,7 +48,7 @@ export interface StoreState {
     readonly scope: ObservationScope;
     readonly coverage_note: string | null;
   };
-  /** Whether any completed observation showed commerce; without it there is no profile. Spec: S3.29, S3.30. */
+  /** Whether any completed observation showed commerce. Without it there is no profile. Spec: S3.29, S3.30. */
   readonly is_ecommerce: boolean;
 }
 

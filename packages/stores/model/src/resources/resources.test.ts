@@ -43,7 +43,7 @@ test('refresh is false by default, and an omitted one equals it', () => {
   expect(enrichRequest.parse({ domains: ['example.com'] })).toEqual({ domains: ['example.com'], refresh: false });
 });
 
-test('an error has code, message and request_id, and reset_at beside them', () => {
+test('an error has code, message and request_id, and optionally reset_at', () => {
   const error = { code: 'payment_required', message: 'm', request_id: 'req_1', reset_at: '2026-02-01T00:00:00.000Z' };
   expect(errorResponse.parse({ error })).toEqual({ error });
   expect(errorResponse.safeParse({ error: { ...error, code: 'other' } }).success).toBe(false);

@@ -13,7 +13,7 @@ import {
   uri,
 } from './enumerations.ts';
 
-// The order of fields is that of the API, and so that of stored profiles. Spec: S2.2 to S2.6.
+// The order of fields is that of the API, and therefore of stored profiles. Spec: S2.2 to S2.6.
 
 const platform = z
   .object({

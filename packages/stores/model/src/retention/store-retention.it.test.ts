@@ -23,7 +23,7 @@ beforeEach(async () => {
   await database.owner.execute(`INSERT INTO retention_runs VALUES ('store_api', now(), now())`);
 });
 
-/** Rows by their age in days; `open` ones are not published and not finished. */
+/** Rows by their age in days; `open` ones are unpublished or unfinished. */
 async function addRows(ages: readonly number[], open: number): Promise<void> {
   const times = ages.map((days) => new Date(NOW - days * DAY_MS));
   const rows = 'FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, n)';
@@ -44,7 +44,7 @@ async function addRows(ages: readonly number[], open: number): Promise<void> {
   );
 }
 
-/** What first-party surfaces leave behind, by its age in days; login links by the time since they expired. */
+/** Rows of first-party surfaces by their age in days; login links by the time since they expired. */
 async function addFirstPartyRows(ages: readonly number[]): Promise<void> {
   const times = ages.map((days) => new Date(NOW - days * DAY_MS));
   const rows = 'FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, n)';
@@ -78,7 +78,7 @@ async function rowCounts(): Promise<Record<string, number>> {
 const noRows = noRowsRemoved();
 const QUIET = { info: () => {}, warn: () => {} };
 
-test('idempotency keys go after 24 hours, published messages and finished jobs after 7 days; what is open stays', async () => {
+test('idempotency keys are removed after 24 hours, published messages and finished jobs after 7 days; open ones stay', async () => {
   await addRows([0, 0.9, 1, 6.9, 7, 30], 3);
   const pass = await applyStoreRetention(replica, NOW, { batch: 2 });
   expect(pass).toEqual({ ...noRows, idempotency_keys: 4, outbox: 2, scan_jobs: 2 });
@@ -86,7 +86,7 @@ test('idempotency keys go after 24 hours, published messages and finished jobs a
   expect(await applyStoreRetention(replica, NOW)).toEqual(noRows);
 });
 
-test('evidence goes after 180 days with its receipt and its candidates, decided or not; login links 7 days after they expired', async () => {
+test('evidence is removed after 180 days with its receipt and candidates, decided or not; login links 7 days after expiry', async () => {
   await addFirstPartyRows([-1, 6.9, 7, 179.9, 180, 181, 400]);
   const pass = await applyStoreRetention(replica, NOW, { batch: 2 });
   expect(pass).toEqual({ ...noRows, analyses: 4, candidates: 3, evidence: 3, evidence_receipts: 3, login_links: 5 });
@@ -95,7 +95,7 @@ test('evidence goes after 180 days with its receipt and its candidates, decided 
   expect(await database.owner.query('SELECT FROM candidates WHERE evidence_id IS NULL')).toEqual([]);
 });
 
-test('analyses go after 30 days, but not before their job has: what waits for a scan stays', async () => {
+test('analyses are removed after 30 days, but not before their job: those waiting for a scan stay', async () => {
   await addRows([], 1);
   await addFirstPartyRows([29.9, 30, 60]);
   expect((await applyStoreRetention(replica, NOW))?.analyses).toBe(2);
@@ -120,7 +120,7 @@ test('while another replica applies retention, this one does nothing', async () 
   expect(await rowCounts()).toEqual({ ...noRows, idempotency_keys: 1, outbox: 1, scan_jobs: 1 });
 });
 
-test('retention is applied at the start; rows and failures are counted from zero', async () => {
+test('retention is applied at the start, and rows and failures are counted from zero', async () => {
   await addRows([30], 1);
   const lines: string[] = [];
   const logger = { ...QUIET, error: (_: object, message: string) => void lines.push(message) };
@@ -135,7 +135,7 @@ test('retention is applied at the start; rows and failures are counted from zero
   expect([retention.readings().failures, lines]).toEqual([0, ['store retention failed']]);
 });
 
-test('a process whose clock is 40 days ahead removes nothing that is young, and what is removed is logged', async () => {
+test('a process whose clock is 40 days ahead removes no young rows, and removed rows are logged', async () => {
   await addFirstPartyRows([20]);
   await addRows([0, 5, 8], 0);
   const before = await rowCounts();
@@ -161,11 +161,11 @@ test('a process whose clock is 40 days ahead removes nothing that is young, and 
   expect(retention.readings().failures).toBe(0);
 });
 
-test('passes begin when the database serves, and not at all after disposal', async () => {
+test('passes begin when the database is available, and never after disposal', async () => {
   const lines: string[] = [];
   const logger = { ...QUIET, error: (_: object, message: string) => void lines.push(message) };
   const served = Promise.withResolvers<void>();
-  // Without the rights that a pass needs, so that each pass is a line.
+  // Without the rights for a pass, so that each pass logs a line.
   const replica = database.as('vitrine_enrich');
   await using retention = new StoreRetention(replica, logger, { ready: served.promise });
   const disposed = new StoreRetention(replica, logger, { ready: served.promise });

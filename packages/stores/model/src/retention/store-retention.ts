@@ -14,23 +14,23 @@ const STORE_RETENTION: RetentionLoop = {
 };
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Rows of one transaction. */
+/** Maximum rows of one transaction. */
 const BATCH = 1_000;
-/** Batches of one table and pass; what is left goes in the next pass. */
+/** Maximum batches per table and pass. The rest is removed in the next pass. */
 const MAX_BATCHES = 500;
 const MONTHS_AHEAD = 2;
 
-/** The job of an analysis is removed days after its end: until then somebody may ask for the result. */
+/** The job of an analysis is removed days after its end, because clients may request the result until then. */
 const WITHOUT_JOB = 'AND NOT EXISTS (SELECT FROM scan_jobs j WHERE j.id = scan_job_id)';
 
 interface Kept {
   readonly column: string;
   readonly keptMs: number;
-  /** What else a row must meet to be removed. */
+  /** Further conditions for the removal of a row. */
   readonly only?: string;
 }
 
-/** What is removed, and how long it is kept. Candidates come before the evidence that they refer to. Spec: S6.23; ADR 0103 where it is silent. */
+/** Tables and their retention. Candidates precede the evidence that they reference. Spec: S6.23, and ADR 0103 for cases not specified. */
 const KEPT = {
   idempotency_keys: { column: 'created_at', keptMs: DAY_MS },
   outbox: { column: 'published_at', keptMs: 7 * DAY_MS },
@@ -49,15 +49,18 @@ export function noRowsRemoved(): Record<RetainedTable, number> {
   return Object.fromEntries(RETAINED_TABLES.map((table) => [table, 0])) as Record<RetainedTable, number>;
 }
 
-/** Removes what is older than its time, and makes the partitions of the ledger for the months ahead. Resolves to undefined when another
- *  replica does it. Each batch is a transaction of its own, so a pass that fails keeps what it has done, which `onRemoved` was told. */
+/**
+ * Removes rows beyond their retention, and creates the partitions of the ledger for the months ahead. Resolves to undefined when another
+ * replica does it. Each batch is a separate transaction, so a failed pass keeps its finished batches, which were reported to
+ * `onRemoved`.
+ */
 export async function applyStoreRetention(
   pool: PostgresPool,
   nowMs: number,
   { batch = BATCH, onRemoved = () => {} }: { readonly batch?: number; readonly onRemoved?: (removed: Removed) => void } = {},
 ): Promise<Readonly<Record<RetainedTable, number>> | undefined> {
   const removed = noRowsRemoved();
-  // Waits for rows that are being written, so it has a transaction of its own; a lock inside of it lets one replica do it.
+  // Waits for rows being written, so it has a separate transaction. A lock inside it ensures that only one replica runs it.
   await pool.query('SELECT make_ledger_partitions($1)', [MONTHS_AHEAD]);
   for (const table of RETAINED_TABLES) {
     for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
@@ -75,7 +78,7 @@ export async function applyStoreRetention(
 
 async function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<Removed> {
   const { column, keptMs, only = '' }: Kept = KEPT[table];
-  // A row that somebody has just taken over, such as an idempotency key that is used again, has another ctid and stays.
+  // A row that was just updated, such as a reused idempotency key, has another ctid and stays.
   const old = `SELECT ctid FROM ${table} WHERE ${column} <= $1 ${only} LIMIT $2`;
   const [removed] = await transaction.query<Removed>(
     `WITH gone AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old})) RETURNING ${column} AS at)
@@ -99,11 +102,11 @@ interface StoreRetentionLogger extends RetentionLogger {
 
 interface RetentionTimes {
   readonly intervalMs?: number;
-  /** When the database serves: passes begin then. */
+  /** Resolves when the database is available, so that passes can begin. */
   readonly ready?: Promise<void>;
 }
 
-/** Applies retention by the clock of the database, at once and every ten minutes; one replica at a time does something. */
+/** Applies retention by the clock of the database, at once and every ten minutes, in one replica at a time. */
 export class StoreRetention implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #logger: StoreRetentionLogger;
@@ -123,7 +126,7 @@ export class StoreRetention implements AsyncDisposable {
     else void ready.then(() => this.#begin(intervalMs));
   }
 
-  /** What `RETENTION_INSTRUMENTS` show. */
+  /** The values of `RETENTION_INSTRUMENTS`. */
   readings() {
     return { removed: RETAINED_TABLES.map((table) => [{ table }, this.#removed[table]] as const), failures: this.#failures };
   }

@@ -25,7 +25,7 @@ const queue = async (domains: readonly string[], cause?: ScanCause, replica: Pos
 const messages = (domain: string) =>
   database.owner.query('SELECT topic, payload FROM outbox WHERE key = $1 ORDER BY id', [domain]);
 
-test('a scan is a job and its message; a domain with an open job gets that one and no message', async () => {
+test('a scan is a job and its message; a domain with an open job gets that job and no message', async () => {
   const first = await queue(['b.com', 'a.com']);
   expect(Object.keys(first).toSorted()).toEqual(['a.com', 'b.com']);
   const job = first['a.com'];
@@ -40,7 +40,7 @@ test('a scan is a job and its message; a domain with an open job gets that one a
   ]);
 });
 
-test('a domain can be queued again after its job has ended, however it ended', async () => {
+test('a domain can be queued again after any end of its job', async () => {
   for (const status of ['completed', 'blocked', 'failed'] as const) {
     const { 'c.com': job } = await queue(['c.com'], 'routine');
     expect(job?.state).toBe('new');
@@ -67,7 +67,7 @@ test('neither job nor message remains of a transaction that fails', async () => 
   expect((await queue(['e.com']))['e.com']?.state).toBe('new');
 });
 
-test('batches of the same domains in any order, at once from two replicas, make one job for each', async () => {
+test('concurrent batches of the same domains in any order create one job per domain', async () => {
   const domains = Array.from({ length: 50 }, (_, i) => `shop-${i}.com`);
   const batches = await Promise.all(
     Array.from({ length: 12 }, (_, i) => queue(i % 2 === 0 ? domains : domains.toReversed(), 'requested', replicas[i % 2])),

@@ -4,20 +4,20 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 /** A job of another transaction may end between the statements of one attempt. */
 const MAX_ATTEMPTS = 5;
 
-/** Why a scan is queued: a customer's request, or the cadence. Each has a topic, and that of requests is drained first. */
+/** Why a scan is queued: a customer's request, or the cadence. Each has a topic, and the topic of requests is drained first. */
 export type ScanCause = 'requested' | 'routine';
 export const SCAN_TOPICS: Readonly<Record<ScanCause, string>> = {
   requested: 'vitrine.scans.requested',
   routine: 'vitrine.scans.routine',
 };
 
-/** A message of these topics; its key is the domain. Consumers recognise a repeated delivery by the job's id. */
+/** A message of these topics. Its key is the domain. Consumers detect redeliveries by the job's id. */
 export interface ScanRequest {
   readonly scan_job_id: string;
   readonly domain: string;
 }
 
-/** `new`: queued now. `open`: the domain had an open job. `failed`: none was queued, because the last one failed a short time ago. */
+/** `new`: queued now. `open`: the domain had an open job. `failed`: none was queued, because the last one failed recently. */
 export interface QueuedScan {
   readonly scan_job_id: string;
   readonly state: 'new' | 'open' | 'failed';
@@ -32,12 +32,14 @@ interface ScansToQueue {
   readonly unlessFailedWithinMs?: number;
 }
 
-/** The last job of each domain, where it was blocked or failed less than `$2` milliseconds ago. Times are kept in whole milliseconds and may be rounded
- *  into the future. */
+/**
+ * The last job of each domain, if it was blocked or failed less than `$2` milliseconds ago. Stored times are whole milliseconds and may
+ * be rounded into the future.
+ */
 const failedOf = (domains: string) => `SELECT last.id, w.domain FROM unnest(${domains}) AS w (domain) CROSS JOIN LATERAL (
     SELECT id, status, finished_at FROM scan_jobs j WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1
   ) AS last WHERE $2 > 0 AND last.status IN ('blocked', 'failed') AND last.finished_at > now() - make_interval(secs => $2::double precision / 1000)`;
-/** Jobs of one order, so that two batches cannot wait for each other. */
+/** Jobs in a fixed order, so that two batches cannot wait for each other. */
 const INSERT = `WITH wanted AS (
     SELECT * FROM unnest($3::text[], $1::text[]) AS w (id, domain)
     WHERE NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain)
@@ -55,7 +57,7 @@ const SELECT_OPEN = `SELECT id, domain FROM scan_jobs WHERE domain = ANY ($1) AN
 const SELECT_DENIED = 'SELECT domain FROM domain_denylist WHERE domain = ANY ($1)';
 
 /** Queues a scan of each domain that has no open job, with its message in the outbox, in the caller's transaction. Resolves with the job
- *  of each domain; domains of the denylist have none. Faults: `scan_not_queued`. */
+ *  of each domain; denied domains have none. Faults: `scan_not_queued`. */
 export async function queueScans(transaction: Transaction, scans: ScansToQueue): Promise<Map<string, QueuedScan>> {
   const { cause, createId, unlessFailedWithinMs = 0 } = scans;
   const jobs = new Map<string, QueuedScan>();

@@ -2,22 +2,24 @@ import type { Detections, DetectedTechnology, Sighting } from '../observation/ob
 import type { ObservationScope } from '../resources/enumerations.ts';
 import type { Coverage, LastSighting } from './derivation-state.ts';
 
-/** The ids of the rules of a registry; undefined where they are not known. */
+/** The ids of the rules of a registry; undefined if unknown. */
 export type RuleIds = (registry_checksum: string) => ReadonlySet<string> | undefined;
 
 const WIDTH: Readonly<Record<ObservationScope, number>> = { homepage_only: 0, partial: 1, full: 2 };
-/** More kinds of coverage than a store's scans have in practice; the oldest is forgotten, which can only cost an addition. */
+/** More kinds of coverage than a store's scans have in practice; the oldest is dropped, which can only lose an addition. */
 const MAX_COVERAGES = 6;
 
-/** What a scan could show: both an observation and a coverage. */
+/** The scope of a scan: both an observation and a coverage. */
 interface Scanned {
   readonly scope: ObservationScope;
   readonly registry_checksum: string;
   readonly pages: Detections['pages'] | Coverage['pages'];
 }
 
-/** Whether a scan would have shown what was seen there: its scope is as wide, it read these pages and channels, and its rules include those that
- *  matched. Spec: S9.9. */
+/**
+ * Whether a scan would have shown an earlier sighting: its scope is as wide, it read the same pages and channels, and its rules include
+ * the matching ones. Spec: S9.9.
+ */
 export function wouldShow(
   scan: Scanned,
   seen: Pick<LastSighting, 'scope' | 'registry_checksum' | 'places'>,
@@ -28,7 +30,7 @@ export function wouldShow(
   return includesRules(scan.registry_checksum, seen, ruleIds);
 }
 
-/** Whether the rules of a registry are a superset of those that matched. */
+/** Whether the rules of a registry include all those that matched. */
 export function includesRules(
   registry_checksum: string,
   seen: { readonly registry_checksum: string; readonly places: readonly Sighting[] },
@@ -39,12 +41,12 @@ export function includesRules(
   return rules !== undefined && seen.places.every(({ rule }) => rules.has(rule));
 }
 
-/** Whether a coverage could judge a technology and did not show it. */
+/** Whether a coverage could judge a technology but did not show it. */
 export function showsAbsence({ seen, withheld }: Coverage, { slug }: Pick<DetectedTechnology, 'slug'>): boolean {
   return !seen.includes(slug) && !withheld.includes(slug);
 }
 
-/** Adds a coverage. Earlier ones that it is as good as are forgotten. */
+/** Adds a coverage and drops earlier ones that it includes. */
 export function withCoverage(coverages: readonly Coverage[], added: Coverage): Coverage[] {
   return [...coverages.filter((coverage) => !isAsGood(added, coverage)), added].slice(-MAX_COVERAGES);
 }

@@ -4,16 +4,16 @@ import type { Confidence, SignalType } from '../resources/enumerations.ts';
 import type { RuleIds } from './comparable.ts';
 import type { ConfirmedSignal, Coverage, LastSighting, Moment, TrackedPlatform, TrackedTechnology } from './derivation-state.ts';
 
-/** An entry of the log: what signals are derived from. */
+/** An entry of the log, from which signals are derived. */
 export type LoggedObservation = Pick<Observation, 'id' | 'completed_at' | 'registry_checksum' | 'facts'>;
 
-/** What a derivation is told beside the log; all of it is kept, so that the log can be derived again. */
+/** Inputs of a derivation other than the log. All are stored, so that the log can be derived again. */
 export interface DerivationContext {
   readonly storefront_id: string;
   readonly ruleIds: RuleIds;
-  /** Whether removals of a technology that are confirmed at a time are held back. */
+  /** Whether removals of a technology confirmed at a time are held. */
   readonly isHeld: (slug: string, at: number) => boolean;
-  /** What the rules of a registry make of the evidence of an earlier observation; undefined where it was not kept. */
+  /** The detections of a registry's rules on the evidence of an earlier observation; undefined if it was not kept. */
   readonly replay: (observation_id: string, registry_checksum: string) => Detections | undefined;
 }
 
@@ -21,7 +21,7 @@ export function momentOf({ id, completed_at }: LoggedObservation): Moment {
   return { observation_id: id, at: completed_at };
 }
 
-/** What an observation says of a technology, to be compared with later ones. */
+/** The statement of an observation about a technology, for comparison with later ones. */
 export function sightingOf(
   observation: LoggedObservation,
   { sightings }: DetectedTechnology,
@@ -31,7 +31,7 @@ export function sightingOf(
   return { ...momentOf(observation), scope: facts.scope, registry_checksum, platform, places: sightings };
 }
 
-/** A technology as of a sighting. It may have been seen by earlier scans, which other rules had read. */
+/** A technology as of a sighting. Earlier scans with other rules may also have seen it. */
 export function technologySeen(
   known: TrackedTechnology | undefined,
   { slug, install_state, confidence }: DetectedTechnology,
@@ -64,7 +64,7 @@ interface SignalFacts {
   readonly confidence: Confidence;
 }
 
-/** A signal that an observation confirms. Spec: S9.12, S9.13. */
+/** A signal confirmed by an observation. Spec: S9.12, S9.13. */
 export function confirmSignal(
   { storefront_id }: Pick<DerivationContext, 'storefront_id'>,
   observation: LoggedObservation,

@@ -2,13 +2,13 @@ import type { Sighting } from '../observation/observation-facts.ts';
 import type { PlatformState, Signal, StoreState, TechnologyState } from '../profile/store-state.ts';
 import type { ObservationScope } from '../resources/enumerations.ts';
 
-/** A place in the log of a store. */
+/** A position in the log of a store. */
 export interface Moment {
   readonly observation_id: string;
   readonly at: number;
 }
 
-/** Where, and by which rules, something was last seen. */
+/** The place and the rules of a last sighting. */
 export interface LastSighting extends Moment {
   readonly scope: ObservationScope;
   readonly registry_checksum: string;
@@ -17,7 +17,7 @@ export interface LastSighting extends Moment {
   readonly places: readonly Sighting[];
 }
 
-/** Consecutive comparable observations that do not show something. */
+/** Number of consecutive comparable observations without a sighting. */
 export interface Misses {
   readonly count: number;
   readonly first: Moment;
@@ -26,20 +26,20 @@ export interface Misses {
 export interface TrackedTechnology extends TechnologyState {
   readonly sighting: LastSighting;
   readonly misses: Misses | null;
-  /** No longer detected by the current rules where it was last seen: it is not shown, and a later sighting is no addition. */
+  /** No longer detected by the current rules where it was last seen. It is not shown, and a later sighting is not an addition. */
   readonly is_retracted: boolean;
 }
 
 export interface TrackedPlatform extends PlatformState {
   readonly sighting: LastSighting;
-  /** Another platform that was seen once in place of this one. */
+  /** Another platform that was seen once instead of this one. */
   readonly successor: { readonly slug: string; readonly first: Moment } | null;
 }
 
-/** What an open observation could show and did: later sightings are additions only against these. */
+/** The scope and content of open observations. Later sightings are additions only relative to these. */
 export interface Coverage extends Moment {
   readonly scope: ObservationScope;
-  /** The domain that was scanned, which is another one after a move; missing where an earlier version wrote the state. */
+  /** The scanned domain, which changes with a move; missing in states of earlier versions. */
   readonly domain?: string;
   readonly registry_checksum: string;
   readonly pages: Readonly<Record<string, readonly string[]>>;
@@ -47,7 +47,7 @@ export interface Coverage extends Moment {
   readonly withheld: readonly string[];
 }
 
-/** Scans in a row in which the domain redirected permanently to another. */
+/** Consecutive scans in which the domain redirected permanently to another. */
 export interface Redirect {
   readonly domain: string;
   readonly count: number;
@@ -55,16 +55,18 @@ export interface Redirect {
 
 type Identity = 'domain' | 'storefront_id' | 'brand_group_id';
 
-/** What the log of a store adds up to, bounded by the registry and not by the length of the log; kept as JSON. */
+/** The derived state of a store's log, bounded by the registry and not by the length of the log; stored as JSON. */
 export interface DerivationState extends Omit<StoreState, Identity | 'platform' | 'technologies'> {
   readonly version: 1;
-  /** The last observation in it. */
+  /** The last observation included. */
   readonly last: Moment;
-  /** The rules by which technologies and coverages were last read; missing before the first open page, and where an earlier version wrote it. */
+  /**
+   * The rules of the last reading of technologies and coverages; missing before the first open page and in states of earlier versions.
+   */
   readonly registry_checksum?: string;
   readonly platform: TrackedPlatform | null;
   readonly technologies: readonly TrackedTechnology[];
-  /** Consecutive scans that showed no storefront. */
+  /** Number of consecutive scans without a storefront. */
   readonly absence: Misses | null;
   readonly coverages: readonly Coverage[];
   readonly redirect: Redirect | null;
@@ -81,7 +83,7 @@ export function compareMoments(a: Moment, b: Moment): number {
   return a.observation_id < b.observation_id ? -1 : Number(a.observation_id > b.observation_id);
 }
 
-/** The state as it is shown and stored in columns. */
+/** The state in the form shown and stored in columns. */
 export function storeStateOf(derived: DerivationState, identity: Pick<StoreState, Identity>): StoreState {
   const { version: _v, last: _l, registry_checksum: _r, absence: _a, coverages: _c, redirect: _d, ...state } = derived;
   return {

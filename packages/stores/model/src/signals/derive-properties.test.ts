@@ -11,7 +11,7 @@ import { reinterpretWithRules } from './reinterpret-with-rules.ts';
 const RUNS = { numRuns: propertyRuns(400) };
 const logOf = ({ scans }: World) => scans.map(({ observation }) => observation);
 
-/** What is known after entries have arrived one by one: a late one makes the log be derived again. */
+/** The state after entries have arrived one by one. A late entry causes a new derivation of the log. */
 function arrive(arrivals: readonly LoggedObservation[], { context }: World): Derived | undefined {
   const log = new Map<string, LoggedObservation>();
   let known: Derived | undefined;
@@ -19,7 +19,7 @@ function arrive(arrivals: readonly LoggedObservation[], { context }: World): Der
     if (log.has(observation.id)) continue;
     log.set(observation.id, observation);
     const isLate = known !== undefined && compareMoments(momentOf(observation), known.state.last) < 0;
-    // Through JSON, as the state is kept.
+    // Through JSON, because the state is stored as JSON.
     const before = known === undefined ? undefined : (JSON.parse(JSON.stringify(known.state)) as Derived['state']);
     const next = isLate ? deriveLog([...log.values()], context) : deriveNext(before, observation, context);
     known = next && { state: next.state, signals: isLate ? next.signals : [...(known?.signals ?? []), ...next.signals] };
@@ -27,7 +27,7 @@ function arrive(arrivals: readonly LoggedObservation[], { context }: World): Der
   return known;
 }
 
-test('any order, repetition and lateness of a log make the states and signals of the ordered log', () => {
+test('any order, repetition and lateness of a log gives the states and signals of the ordered log', () => {
   const deliveries = worlds(false).chain((world) => {
     const log = logOf(world);
     const twice = fc.shuffledSubarray([...log, ...log], { minLength: log.length * 2 });
@@ -41,7 +41,7 @@ test('any order, repetition and lateness of a log make the states and signals of
   );
 });
 
-test('scans that lose pages or channels, and changes of rules, make no signal of a technology that was there all the time', () => {
+test('lost pages or channels and changed rules give no signal of a constant technology', () => {
   fc.assert(
     fc.property(worlds(true), (world) => {
       const { signals = [] } = deriveLog(logOf(world), world.context) ?? {};
@@ -51,7 +51,7 @@ test('scans that lose pages or channels, and changes of rules, make no signal of
   );
 });
 
-test('an addition has an earlier scan without the technology, a removal three since it was last there', () => {
+test('an addition needs an earlier scan without the technology, a removal three since it was last seen', () => {
   fc.assert(
     fc.property(worlds(false), (world) => {
       const open = world.scans.filter(({ observation }) => observation.facts.condition === 'open');
@@ -67,7 +67,7 @@ test('an addition has an earlier scan without the technology, a removal three si
   );
 });
 
-/** A log whose kept evidence is read again by other rules between its entries; undefined: is not. */
+/** A log whose kept evidence is replayed with other rules between its entries; undefined without replays. */
 function deriveReplayed(world: World, versions: readonly (string | undefined)[]): Derived | undefined {
   let known: Derived | undefined;
   for (const [at, observation] of logOf(world).entries()) {
@@ -81,7 +81,7 @@ function deriveReplayed(world: World, versions: readonly (string | undefined)[])
 const replayedWorlds = (isConstant: boolean) =>
   fc.tuple(worlds(isConstant), fc.array(fc.constantFrom(undefined, 'v1', 'v2', 'v3'), { minLength: 20, maxLength: 20 }));
 
-test('evidence that is read again by other rules, at any time, invents no addition, removal or migration', () => {
+test('replays with other rules, at any time, invent no addition, removal or migration', () => {
   fc.assert(
     fc.property(replayedWorlds(true), ([world, versions]) => {
       const { signals = [] } = deriveReplayed(world, versions) ?? {};
@@ -102,7 +102,7 @@ test('evidence that is read again by other rules, at any time, invents no additi
   );
 });
 
-test('read again by the rules of the next scan before it, a store is what it would have been with it', () => {
+test('a replay with the rules of the next scan gives the same state as the scan', () => {
   fc.assert(
     fc.property(worlds(false), (world) => {
       const log = logOf(world);

@@ -31,7 +31,7 @@ const losses = fc.record({
   scope: fc.constantFrom('full' as const, 'full' as const, 'partial' as const),
 });
 
-test('scans that lose pages or lists of a store on which nothing happens make no signal of a technology, by all rules that there are', () => {
+test('with all real rules, lost pages or lists of an unchanged store give no signal of a technology', () => {
   const logs = fc.tuple(stores, fc.array(losses, { minLength: 2, maxLength: 7 }));
   fc.assert(
     fc.property(logs, ([store, scans]) => {

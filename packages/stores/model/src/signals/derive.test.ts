@@ -153,7 +153,7 @@ test.each<[string, LoggedObservation[], string[]]>([
   ['a shop without its products is still active', [bare(1), verified(2), verified(3)], []],
 ])('%s', (_, log, expected) => {
   expect(signalsOf(log)).toEqual(expected);
-  // However it is delivered.
+  // For any order of delivery.
   expect(deriveLog([...log, ...log].toReversed(), CONTEXT)).toEqual(deriveLog(log, CONTEXT));
 });
 
@@ -184,7 +184,7 @@ test('a page that is not open changes nothing but status and dates', () => {
   });
 });
 
-test('a statement stays where a later scan guesses, and what a scan did not learn stays', () => {
+test('a guess does not replace a statement, and missing facts do not replace known ones', () => {
   const unknown = { geography: { country: null, basis: null }, industry: { slug: null, basis: null }, catalog: null, name: null };
   const guess = { geography: { country: 'US', basis: 'inferred' as const } };
   const first = deriveLog([bare(1)], CONTEXT)?.state;
@@ -195,7 +195,7 @@ test('a statement stays where a later scan guesses, and what a scan did not lear
   }
 });
 
-test('the id of a signal is that of its fact and of the first observation in the new state', () => {
+test('the id of a signal depends on its fact and on the first observation in the new state', () => {
   const { signals = [] } = deriveLog([observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)], CONTEXT) ?? {};
   const { storefront_id } = CONTEXT;
   expect(signals.at(-1)).toMatchObject({
@@ -205,7 +205,7 @@ test('the id of a signal is that of its fact and of the first observation in the
   });
 });
 
-test('a removal that is held is applied at the next completed observation after the hold, and not when it is seen again', () => {
+test('a held removal is applied at the next completed observation after the hold, unless the technology is seen again', () => {
   const context = { ...CONTEXT, isHeld: (slug: string, at: number) => slug === 'klaviyo' && at < T0 + 5 * DAY_MS };
   const log = [observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)];
   expect(signalsOf(log, context)).toEqual([]);
@@ -215,7 +215,7 @@ test('a removal that is held is applied at the next completed observation after 
 });
 
 const V2 = (day: number, ...technologies: ReturnType<typeof seen>[]) => observed(day, technologies, {}, 'v2');
-/** Under v2 the evidence of each of these days shows this. */
+/** Under v2, detections on the evidence of each of these days. */
 const replayed = (byDay: Readonly<Record<number, ReturnType<typeof seen>[]>>) => ({
   ...CONTEXT,
   replay: (id: string, registry_checksum: string) => {
@@ -274,13 +274,13 @@ test('a technology that was never there under new rules is not shown', () => {
   expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: true }]);
 });
 
-test('evidence that lacks what the new rules read retracts nothing', () => {
+test('evidence without the data for new rules retracts nothing', () => {
   const context = { ...CONTEXT, replay: () => ({ pages: { home: ['meta'] }, technologies: [], withheld: [] }) };
   const { state } = deriveLog([observed(1, [KLAVIYO]), V2(2)], context) ?? {};
   expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: false, install_state: 'active' }]);
 });
 
-test('the evidence that a change of rules needs is that of coverages and of last sightings', () => {
+test('a change of rules needs the evidence of coverages and of last sightings', () => {
   const { state } = deriveLog([observed(1, [KLAVIYO]), bare(2, HOME_ONLY), bare(3)], CONTEXT) ?? {};
   expect(replaysNeeded(state, 'v2')).toEqual([3, 1].map((day) => observationId(day)));
   expect([replaysNeeded(state, 'v1'), replaysNeeded(undefined, 'v2')]).toEqual([[], []]);
@@ -331,7 +331,7 @@ describe('a state under other rules, without a scan', () => {
     else expect(platform).toMatchObject(expected);
   });
 
-  test('what they listed is removed by three misses, like all others', () => {
+  test('their technologies are removed after three misses, like all others', () => {
     const log = [bare(1), ...[2, 3, 4].map((one) => V2(one))];
     expect(signalsOf(log, replayed({ 1: [HOTJAR] }))).toEqual(['technology_removed hotjar 2>4']);
   });

@@ -15,14 +15,14 @@ export interface Derived {
 /** More are as good as two. */
 const MAX_REDIRECTS = 2;
 
-/** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: S9.3 to S9.14. */
+/** The state after another, later observation, and the signals that it confirms. Spec: S9.3 to S9.14. */
 export function deriveNext(
   known: DerivationState | undefined,
   observation: LoggedObservation,
   context: DerivationContext,
 ): Derived {
   const { facts, completed_at, registry_checksum } = observation;
-  // A page that is not open is comparable with nothing.
+  // A page that is not open is not comparable.
   const isOpen = facts.condition === 'open';
   const before = isOpen && known !== undefined ? reinterpretWithRules(known, registry_checksum, context) : known;
   const status = trackStatus(before, observation, context);
@@ -68,7 +68,7 @@ export function deriveNext(
   };
 }
 
-/** An open page ends it; other pages say nothing of it. */
+/** An open page ends it. Other pages do not affect it. */
 function redirectAfter(before: DerivationState | undefined, { facts }: LoggedObservation): Redirect | null {
   const known = before?.redirect ?? null;
   if (facts.condition === 'open') return null;
@@ -77,7 +77,7 @@ function redirectAfter(before: DerivationState | undefined, { facts }: LoggedObs
   return { domain, count: known?.domain === domain ? Math.min(MAX_REDIRECTS, known.count + 1) : 1 };
 }
 
-/** What the store says of itself. What a scan did not learn stays, and a guess does not replace what was stated. */
+/** Facts stated by the store. Facts missing in a scan are kept, and a guess does not replace a statement. */
 function descriptionOf(before: DerivationState | undefined, { facts, completed_at }: LoggedObservation) {
   const keepsGeography =
     facts.geography.country === null || (facts.geography.basis === 'inferred' && before?.geography.basis === 'observed');

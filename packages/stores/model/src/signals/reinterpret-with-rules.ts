@@ -10,15 +10,20 @@ import {
 } from './derivation-state.ts';
 import { isPlatform, surestPlatform } from './track-platform.ts';
 
-/** More observations than a state refers to in practice; those beyond are compared as if their evidence was not kept. */
+/** More observations than a state references in practice. Those beyond are compared as if their evidence was not kept. */
 const MAX_REPLAYS = 16;
 
-/** What the rules of a registry make of the evidence of an observation; undefined where it was not kept, or is theirs already. */
+/**
+ * The detections of a registry's rules on the evidence of an observation; undefined if it was not kept, or the observation already used
+ * these rules.
+ */
 type Replay = (seen: { readonly observation_id: string; readonly registry_checksum: string }) => Detections | undefined;
 
-/** A state as the rules of a registry see the evidence that was kept. What the last open scan shows by these rules was there and is listed; what
- *  they do not see any more where it was last seen was a mistake of other rules, not a change of the store. No signal comes of it, and what cannot
- *  be read stays. The same rules once more change nothing. Spec: S9.10. */
+/**
+ * A state under the rules of a registry, derived from kept evidence. Technologies that the last open scan shows under these rules are
+ * listed. Technologies no longer detected where they were last seen were an error of other rules, not a change of the store. This gives
+ * no signals, and unreadable evidence keeps its result. Applying the same rules again has no effect. Spec: S9.10.
+ */
 export function reinterpretWithRules(
   before: DerivationState,
   registry_checksum: string,
@@ -49,7 +54,7 @@ export function reinterpretWithRules(
   return { ...state, platform, technologies: [...bySlug.values()].toSorted((a, b) => (a.slug < b.slug ? -1 : 1)) };
 }
 
-/** Observations whose evidence other rules have to read for that, the newest first. */
+/** Observations whose evidence has to be replayed for this, newest first. */
 export function replaysNeeded(before: DerivationState | undefined, registry_checksum: string): string[] {
   if (before === undefined) return [];
   const sightings = before.technologies
@@ -61,7 +66,7 @@ export function replaysNeeded(before: DerivationState | undefined, registry_chec
   return [...new Set(newestFirst)].slice(0, MAX_REPLAYS);
 }
 
-/** What a scan covered. */
+/** The coverage of a scan. */
 function coverageUnder(registry_checksum: string, coverage: Coverage, replay: Replay): Coverage {
   const replayed = replay(coverage);
   if (replayed === undefined) return coverage;
@@ -93,7 +98,7 @@ function platformUnder(registry_checksum: string, known: TrackedPlatform, replay
   return { ...known, confidence: detected.confidence, sighting };
 }
 
-/** Evidence of another version may lack what the new rules read. */
+/** Evidence of another version may lack data for the new rules. */
 function isReadable({ places }: LastSighting, { pages }: Detections): boolean {
   return places.every(({ page_class, channel }) => pages[page_class]?.includes(channel));
 }

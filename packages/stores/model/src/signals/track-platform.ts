@@ -18,14 +18,14 @@ export function isPlatform({ slug }: { readonly slug: string }): boolean {
   return findTechnology(slug)?.kind === 'platform';
 }
 
-/** Platforms that an observation shows, the surest first. */
+/** Platforms of an observation, most confident first. */
 export function platformsOf({ facts }: { readonly facts: Pick<Detections, 'technologies'> }): DetectedTechnology[] {
   return facts.technologies
     .filter(isPlatform)
     .toSorted((a, b) => STRENGTH[b.confidence] - STRENGTH[a.confidence] || (a.slug < b.slug ? -1 : 1));
 }
 
-/** The surest platform that is more than a weak hint. */
+/** The most confident platform above a weak hint. */
 export function surestPlatform(facts: Detections): DetectedTechnology | undefined {
   return platformsOf({ facts }).find(({ confidence }) => confidence !== 'low');
 }
@@ -35,8 +35,10 @@ interface Tracked {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/** The platform of a store after an open observation. Another one takes its place after two scans that show it and would have shown the one
- *  before; while both are there, the first stays. A weak hint confirms no platform. Spec: S9.5. */
+/**
+ * The platform of a store after an open observation. Another one replaces it after two scans that show it and would have shown the
+ * previous one. While both are present, the first stays. A weak hint confirms no platform. Spec: S9.5.
+ */
 export function trackPlatform(
   known: TrackedPlatform | null,
   observation: LoggedObservation,
@@ -65,7 +67,7 @@ export function trackPlatform(
   };
 }
 
-/** The one that was seen before goes first, whichever is surer today. */
+/** The previously seen one comes first, regardless of the current confidence. */
 function rank({ slug }: DetectedTechnology, { successor }: TrackedPlatform): number {
   return successor?.slug === slug ? 1 : 0;
 }

@@ -19,8 +19,10 @@ interface Tracked extends Before {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/** The status of a store after a completed observation. It rises at once, and falls after two consecutive scans without a storefront. What a scan
- *  could not show is no sign of absence. Spec: S9.5, S9.14, S9.15. */
+/**
+ * The status of a store after a completed observation. It rises at once, and falls after two consecutive scans without a storefront.
+ * Facts outside a scan's coverage are not a sign of absence. Spec: S9.5, S9.14, S9.15.
+ */
 export function trackStatus(before: Before | undefined, observation: LoggedObservation, context: DerivationContext): Tracked {
   const { facts, completed_at } = observation;
   const showsCommerce = facts.condition !== 'redirected' && (facts.shows_commerce || facts.shows_products);
@@ -46,7 +48,7 @@ export function trackStatus(before: Before | undefined, observation: LoggedObser
   return { status: kept ?? { state, as_of: completed_at }, absence, is_ecommerce, signals };
 }
 
-/** What the observation shows; undefined where it shows no storefront of a store. */
+/** The status shown by the observation; undefined if it shows no storefront. */
 function statusShown(observation: LoggedObservation, isEcommerce: boolean): StoreStatus | undefined {
   const { condition, shows_products, shows_commerce } = observation.facts;
   if (condition !== 'open') return undefined;
@@ -68,7 +70,7 @@ function missAfter(absence: Misses | null | undefined, observation: LoggedObserv
   return { count, first: absence?.first ?? momentOf(observation) };
 }
 
-/** Of what the observation says of the store as a whole: its platform; a page that says it is closed says so itself. */
+/** The confidence of the observation about the whole store: that of its platform. A page that declares itself closed is certain. */
 function confidenceOf(observation: LoggedObservation): ConfirmedSignal['confidence'] {
   const { condition, shows_products } = observation.facts;
   if (condition !== 'open') return 'high';

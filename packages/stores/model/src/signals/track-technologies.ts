@@ -15,9 +15,9 @@ const MISSES_TO_REMOVAL = 3;
 
 interface Scan {
   readonly observation: LoggedObservation;
-  /** Of scans before, under the rules of this one. */
+  /** Coverages of earlier scans, under the rules of this one. */
   readonly coverages: readonly Coverage[];
-  /** Confirmed platform of the store after this scan, and whether the scan shows it. */
+  /** The store's confirmed platform after this scan, and whether the scan shows it. */
   readonly platform: { readonly slug: string; readonly is_seen: boolean } | null;
   readonly context: DerivationContext;
 }
@@ -27,7 +27,7 @@ interface Tracked {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/** A technology that the scan shows. */
+/** Tracks a technology shown by the scan. */
 export function trackSighting(known: TrackedTechnology | undefined, detected: DetectedTechnology, scan: Scan): Tracked {
   const { observation, coverages, context } = scan;
   const { slug, confidence } = detected;
@@ -41,9 +41,9 @@ export function trackSighting(known: TrackedTechnology | undefined, detected: De
         earlier.some(
           (coverage) =>
             showsAbsence(coverage, detected) &&
-            // Before a move, another site was scanned: what it did not show may have been here all along.
+            // Before a move another site was scanned, so technologies that it did not show may have been here already.
             (coverage.domain ?? observation.facts.domain) === observation.facts.domain &&
-            // After a removal the misses were the comparable absence; here it takes the rules alone, which may have changed since.
+            // After a removal the misses prove the absence. Only the rules must be comparable, because they may have changed since.
             (known === undefined
               ? wouldShow(coverage, sighting, context.ruleIds)
               : includesRules(coverage.registry_checksum, sighting, context.ruleIds)),
@@ -57,7 +57,7 @@ export function trackSighting(known: TrackedTechnology | undefined, detected: De
   };
 }
 
-/** A technology that the scan does not show: a miss when the scan would have shown it, and a removal after three. */
+/** Tracks a technology not shown by the scan: a miss if the scan would have shown it, and a removal after three. */
 export function trackMiss(known: TrackedTechnology, scan: Scan): Tracked {
   const { observation, context } = scan;
   if (known.install_state === 'inactive' || known.is_retracted) return { technology: known, signals: [] };
@@ -79,7 +79,7 @@ export function trackMiss(known: TrackedTechnology, scan: Scan): Tracked {
 
 function isMiss({ slug, sighting }: TrackedTechnology, { observation, platform, context }: Scan): boolean {
   const { facts, registry_checksum } = observation;
-  // What belongs to a platform that the store has left cannot be judged any more; with the platform it is gone.
+  // Technologies of a platform that the store has left can no longer be judged. They are removed with the platform.
   const hasLeftPlatform = platform?.is_seen === true && sighting.platform !== null && sighting.platform !== platform.slug;
   if (facts.withheld.includes(slug) && !hasLeftPlatform) return false;
   return wouldShow({ scope: facts.scope, pages: facts.pages, registry_checksum }, sighting, context.ruleIds);

@@ -2,7 +2,7 @@ import { momentOf, type DerivationContext, type LoggedObservation } from '../sig
 import { compareMoments } from '../signals/derivation-state.ts';
 import { deriveNext, type Derived } from '../signals/derive.ts';
 
-/** What a log adds up to, in whatever order and however often its entries come; undefined without entries. */
+/** The derived state of a log, for any order and repetition of its entries; undefined without entries. */
 export function deriveLog(log: readonly LoggedObservation[], context: DerivationContext): Derived | undefined {
   const entries = [...new Map(log.map((observation) => [observation.id, observation])).values()];
   entries.sort((a, b) => compareMoments(momentOf(a), momentOf(b)));

@@ -17,7 +17,7 @@ export function seen(slug: string, places: readonly string[] = ['home'], changes
   return { slug, install_state: 'active' as const, confidence: 'high' as const, sightings, ...changes };
 }
 
-/** The observation of the n-th day: a full scan of an open shop on Shopify, and what else it shows. */
+/** The observation of the n-th day: a full scan of an open shop on Shopify with the given additions. */
 export function observed(
   day: number,
   technologies: readonly DetectedTechnology[] = [],

@@ -4,19 +4,20 @@ import type { Detections, DetectedTechnology } from '../observation/observation-
 import type { DerivationContext, LoggedObservation } from '../signals/derivation-context.ts';
 import { DAY_MS, idOf, T0 } from './store-states.ts';
 
-// Stores whose truth is known, and scans that see some of it: pages and channels are lost, rules differ, evidence may not be kept.
+// Simulated stores with a known true state, and scans that see a part of it: pages and channels are lost, rules differ, evidence may not
+// be kept.
 
 const PLATFORM = 'shopify';
 const SLUGS = ['gorgias', 'hotjar', 'klaviyo', 'shopify-theme-dawn'];
-/** Cannot be judged where the platform was not seen. */
+/** Cannot be judged if the platform was not seen. */
 const NEEDS_PLATFORM = 'shopify-theme-dawn';
 const CLASSES = ['home', 'product'];
 const CHANNELS = ['host', 'meta'];
 const PLACES = CLASSES.flatMap((page_class) => CHANNELS.map((channel) => ({ page_class, channel })));
 
-/** Rules by registry and slug: the channels that it reads. Ids are the same where the rule is. */
+/** The channels of each rule, by registry and slug. Equal rules have equal ids. */
 type Registries = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-/** Where each technology of a store is. */
+/** The location of each technology of a store. */
 type Truth = Readonly<Record<string, readonly (typeof PLACES)[number][]>>;
 
 export interface Scan {
@@ -53,7 +54,10 @@ const registries: fc.Arbitrary<Registries> = fc.record(
     ]),
   ),
 );
-/** Where each technology is while it is there: one that moves to a page that no scan reads cannot be told from one that comes and goes. */
+/**
+ * The fixed location of each technology while present. One that moves to an unread page could not be distinguished from one that comes
+ * and goes.
+ */
 const homes: fc.Arbitrary<Truth> = fc.record(
   Object.fromEntries([PLATFORM, ...SLUGS].map((slug) => [slug, fc.subarray(PLACES, { minLength: 1 })])),
 );
@@ -73,7 +77,7 @@ const scanPlans = fc.record({
 });
 const day = fc.nat({ max: 20 });
 
-/** Stores with technologies that come and go; `isConstant`: that stay. */
+/** Stores with technologies that come and go, or stay if `isConstant`. */
 export function worlds(isConstant: boolean): fc.Arbitrary<World> {
   const inputs = fc.record({
     registries,

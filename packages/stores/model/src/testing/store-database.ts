@@ -8,12 +8,12 @@ import { idOf } from './store-states.ts';
 
 export type Role = 'vitrine_store_api' | 'vitrine_enrich';
 
-/** A database with the tables of stores, as its owner and as services have it. */
+/** A database with the tables of stores, with access as its owner and as services. */
 export interface StoreDatabase extends AsyncDisposable {
   readonly owner: PostgresPool;
-  /** A pool with the rights of a service; each is a replica of its own. */
+  /** A pool with the rights of a service. Each one acts as a separate replica. */
   as(role: Role, options?: Partial<PostgresPoolOptions>): PostgresPool;
-  /** The same for a service that opens its own. */
+  /** The same DSN for a service that opens its own pool. */
   dsnOf(role: Role): Secret;
 }
 
@@ -36,7 +36,7 @@ export async function storeDatabase(): Promise<StoreDatabase> {
 }
 
 const SECRET = 'a-pepper-of-thirty-two-characters';
-/** The pepper of the keys, as services configure it. */
+/** The pepper of the keys, in the form of the configuration. */
 export const TEST_PEPPER: string = `1:${SECRET}`;
 const HASHES = new TokenHashes([{ version: 1, secret: new Secret(SECRET) }]);
 export const tokenOf = (n: number): string => `svc_live_${'k'.repeat(40)}${n}`;
@@ -48,7 +48,7 @@ export interface TestKey {
   readonly workspace?: number;
 }
 
-/** Adds the n-th key, and its workspace where that is missing. Resolves with their ids. */
+/** Adds the n-th key, and its workspace if missing. Resolves with their ids. */
 export async function addKey(
   database: StoreDatabase,
   n: number,

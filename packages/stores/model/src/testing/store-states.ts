@@ -9,7 +9,7 @@ export const URLS = {
 export const DAY_MS = 86_400_000;
 export const T0: number = Date.UTC(2026, 0, 5, 10);
 
-/** An id that differs by `n` alone. */
+/** An id that differs only by `n`. */
 export const idOf = (prefix: Parameters<typeof createId>[0], n: number): string =>
   createId(prefix, T0 + n, (bytes) => new Uint8Array(bytes));
 

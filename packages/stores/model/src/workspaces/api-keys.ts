@@ -14,7 +14,7 @@ export const MAX_ACTIVE_KEYS = 100;
 /** Spec: S5.10. */
 const REVOKED_LISTED_MS = 30 * 86_400_000;
 
-/** A key as people see it. Times are milliseconds since the epoch. */
+/** A key for display. Times are milliseconds since the epoch. */
 export interface ApiKey {
   readonly id: string;
   readonly workspace_id: string;
@@ -39,13 +39,13 @@ export interface KeyToCreate {
 }
 
 type KeyCreation =
-  /** The secret is stored nowhere. */
+  /** The secret, which is not stored. */
   | { readonly kind: 'created'; readonly key: ApiKey; readonly secret: Secret }
   | { readonly kind: 'unknown_workspace' | 'key_limit_reached' };
 
 const COLUMNS = 'id, workspace_id, label, prefix, scopes, created_by, created_at, expires_at, revoked_at';
 
-/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Faults: `pepper_mismatch`.
+/** Creates a key and stores only its keyed hash. Keys of a workspace are created one at a time. Faults: `pepper_mismatch`.
  *  Spec: S5.1 to S5.8. */
 export async function createApiKey(transaction: Transaction, hashes: TokenHashes, request: KeyToCreate): Promise<KeyCreation> {
   const { workspace_id, label, scopes, created_by, expires_at, at, random } = request;
@@ -75,14 +75,14 @@ export async function createApiKey(transaction: Transaction, hashes: TokenHashes
   return key === undefined ? { kind: 'unknown_workspace' } : { kind: 'created', key, secret: new Secret(secret) };
 }
 
-/** The keys of a workspace, or of all, oldest first; those that were revoked for 30 days after. */
+/** The keys of a workspace, or of all, oldest first; revoked ones are listed for 30 days. */
 export function listApiKeys(database: Queryable, workspaceId: string | undefined, nowMs: number): Promise<ApiKey[]> {
   const text = `SELECT ${COLUMNS} FROM api_keys WHERE ($1::text IS NULL OR workspace_id = $1) AND (revoked_at IS NULL OR revoked_at > $2)
     ORDER BY workspace_id, id`;
   return database.query<ApiKey>(text, [workspaceId ?? null, new Date(nowMs - REVOKED_LISTED_MS)]);
 }
 
-/** Revokes a key from its next request on; undefined when there is none with this id. A key that is revoked stays as it is. */
+/** Revokes a key from its next request on; undefined when there is none with this id. A revoked key is not changed again. */
 export async function revokeApiKey(database: Queryable, id: string, at: number): Promise<ApiKey | undefined> {
   const text = `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${COLUMNS}`;
   const [key] = await database.query<ApiKey>(text, [id, new Date(at)]);

@@ -7,7 +7,7 @@ import { recordPepperOf } from './stored-peppers.ts';
 const TAG = 'svc_login_';
 const SECRET_BYTES = 32;
 
-/** Who a login link signs in. */
+/** The user signed in by a login link. */
 interface Login {
   readonly workspace_id: string;
   readonly email: string;
@@ -39,8 +39,10 @@ export async function createLoginToken(
   return (await database.execute(text, values)) === 0 ? undefined : new Secret(token);
 }
 
-/** Uses a token up, and resolves with whom it signs in; undefined for one that is unknown, expired or used. Of two that use it at once one is
- *  signed in. */
+/**
+ * Consumes a token, and resolves with the user to sign in; undefined for an unknown, expired or used token. Only one of two concurrent
+ * uses succeeds.
+ */
 export async function redeemLoginToken(
   database: Queryable,
   hashes: TokenHashes,

@@ -5,7 +5,7 @@ import { recordedPeppers, recordPeppers } from '@vitrine/credentials/postgres/pe
 import type { NewTokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
 
-/** The peppers of API keys and login links that are still accepted. */
+/** The peppers of accepted API keys and login links. */
 export async function readStoredPeppers(database: Queryable): Promise<StoredPeppers> {
   const text = `SELECT pepper_version, count(*) AS hashes FROM (
       SELECT pepper_version FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
@@ -15,8 +15,10 @@ export async function readStoredPeppers(database: Queryable): Promise<StoredPepp
   return { recorded: await recordedPeppers(database, 'api_keys'), used: await database.query<PepperUse>(text) };
 }
 
-/** Records the pepper of a hash that is about to be stored. `configured`: all of this process. Faults: `pepper_mismatch` where they cannot verify what
- *  is stored, because what it stores others could not verify either. */
+/**
+ * Records the pepper of a hash about to be stored. `configured`: all peppers of this process. Faults: `pepper_mismatch` if these cannot
+ * verify the stored hashes, because then other processes could not verify new ones.
+ */
 export async function recordPepperOf(
   database: Queryable,
   { pepper_version, pepper_fingerprint }: NewTokenHash,
@@ -37,7 +39,7 @@ export interface KeyMove {
   readonly to: NewTokenHash;
 }
 
-/** Moves hashes of keys to another pepper, which it records. A hash that another process has moved meanwhile stays. */
+/** Replaces hashes of keys with those of another pepper, which it records. A hash already moved by another process is kept. */
 export async function moveKeys(database: Queryable, moves: readonly KeyMove[]): Promise<void> {
   if (moves.length === 0) return;
   await recordPeppers(
@@ -45,7 +47,7 @@ export async function moveKeys(database: Queryable, moves: readonly KeyMove[]): 
     'api_keys',
     moves.map(({ to }) => to),
   );
-  // Locked in one order, so that two processes do not wait for each other.
+  // Locked in a fixed order, so that two processes do not wait for each other.
   const text = `WITH moved AS (
       SELECT k.id, m.token_mac, m.pepper_version
       FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[]) AS m (id, old_mac, token_mac, pepper_version)

@@ -60,7 +60,7 @@ const admit = async (secret: Secret) => {
   return admission.outcome;
 };
 
-test('a workspace has its first admin, and billing periods that start on its day', async () => {
+test('a workspace has its first admin, and billing periods that start on its creation day', async () => {
   const { id, anchor_day } = await workspaceOf('acme', Date.UTC(2026, 0, 31, 23, 59));
   expect(anchor_day).toBe(31);
   expect((await listWorkspaces(pool)).find((workspace) => workspace.id === id)).toMatchObject({
@@ -103,7 +103,7 @@ describe('keys', () => {
     expect(await admit(secret)).toBe('expired_key');
   });
 
-  test('a workspace that is unknown has no keys, and one has a bounded number of them, created at once or not', async () => {
+  test('an unknown workspace has no keys, and the number of keys is bounded, even with concurrent creation', async () => {
     expect(await create('ws_unknown')).toEqual({ kind: 'unknown_workspace' });
     const workspace = await workspaceOf('many');
     const kinds = await Promise.all(Array.from({ length: MAX_ACTIVE_KEYS + 3 }, async () => (await create(workspace.id)).kind));
@@ -123,7 +123,7 @@ describe('login links', () => {
     return { id, token };
   };
 
-  test('a link signs its member in once, at once or one after the other', async () => {
+  test('a link signs its member in only once, for concurrent and later uses', async () => {
     const { id, token } = await link('once');
     const logins = await Promise.all(Array.from({ length: 5 }, () => redeemLoginToken(pool, HASHES, token, NOW)));
     expect(logins.filter((login) => login !== undefined)).toEqual([
@@ -132,7 +132,7 @@ describe('login links', () => {
     expect(await redeemLoginToken(pool, HASHES, token, NOW)).toBeUndefined();
   });
 
-  test('an expired one, a guessed one and one under another pepper sign nobody in', async () => {
+  test('expired and guessed links and those of another pepper are rejected', async () => {
     const { token } = await link('expiry', 1_000);
     const others = new TokenHashes([{ version: 2, secret: new Secret('another pepper of 32 characters or so') }]);
     expect(await redeemLoginToken(pool, others, token, NOW)).toBeUndefined();
@@ -141,7 +141,7 @@ describe('login links', () => {
     expect(await redeemLoginToken(pool, HASHES, token, NOW + 999)).toBeDefined();
   });
 
-  test('somebody who is no member gets none', async () => {
+  test('a non-member gets no link', async () => {
     const { id } = await workspaceOf('member');
     const options = { workspace_id: id, email: 'eve@example.com', at: NOW, ttlMs: 1_000, random: randomBytes };
     expect(await pool.transaction((transaction) => createLoginToken(transaction, HASHES, options))).toBeUndefined();

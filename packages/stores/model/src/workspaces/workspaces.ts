@@ -3,7 +3,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import { createId } from '../identifiers.ts';
 import type { PlanSlug } from '../resources/enumerations.ts';
 
-/** A customer, to whom keys, usage and bills belong. Times are milliseconds since the epoch. */
+/** A customer, the owner of keys, usage and bills. Times are milliseconds since the epoch. */
 export interface Workspace {
   readonly id: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Workspace {
 interface WorkspaceToCreate {
   readonly name: string;
   readonly plan: PlanSlug;
-  /** Of the first admin, in lower case. */
+  /** Address of the first admin, in lower case. */
   readonly admin_email: string;
   readonly gateway_org_id: string;
   readonly gateway_workspace_id: string;

@@ -7,17 +7,17 @@ import { detect } from './detect.ts';
 const CORPUS = readCorpus('corpus');
 const INDEPENDENT = readCorpus('independent-corpus');
 const isCaptured = (page: LabelledPage) => sourceKindOf(page) === 'captured';
-/** What is sold on a page of these is known from a live site alone; what must not be found may come from anywhere. */
+/** Expected technologies on these pages must come from a live site. Negative examples may come from anywhere. */
 const OF_LIVE_SITES = INDEPENDENT.filter((page) => isCaptured(page) || page.kind !== 'positive');
 
-test('the corpus has at least 250 pages with different names, at least half of them re-told from a named source', () => {
+test('the corpus has at least 250 pages with different names, at least half of them reconstructed from a named source', () => {
   const sourced = CORPUS.filter(({ source }) => source !== '' && !source.startsWith('own'));
   expect(CORPUS.length).toBeGreaterThanOrEqual(250);
   expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
   expect(sourced.length).toBeGreaterThanOrEqual(CORPUS.length / 2);
 });
 
-test('every page by an independent author has a name of its own and names the kind of its source', () => {
+test('every page by an independent author has a unique name and the kind of its source', () => {
   expect(new Set(INDEPENDENT.map(({ name }) => name)).size).toBe(INDEPENDENT.length);
   expect(INDEPENDENT.filter((page) => sourceKindOf(page) === undefined).map(({ name }) => name)).toEqual([]);
 });
@@ -28,7 +28,7 @@ test('of at least 200 pages of live sites, traps and negatives, at least half ar
   expect(OF_LIVE_SITES.filter(isCaptured).length).toBeGreaterThanOrEqual(OF_LIVE_SITES.length / 2);
 });
 
-test('labels name pages and technologies that there are, and every technology is expected on some page', () => {
+test('labels name existing pages and technologies, and every technology is expected on some page', () => {
   const labelled = new Set(CORPUS.flatMap(({ expected, optional }) => [...expected.keys(), ...optional]));
   const slugs = VOCABULARY.map(({ slug }) => slug);
   expect([...labelled].filter((slug) => !slugs.includes(slug))).toEqual([]);

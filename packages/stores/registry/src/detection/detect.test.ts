@@ -82,14 +82,14 @@ test.each([
   expect(summary(scan(html))).toEqual(expected);
 });
 
-test('a theme is withheld where its platform was not seen, and reported with it', () => {
+test('a theme is withheld if its platform was not seen, and reported with it', () => {
   const { technologies, withheld } = detect(scan(THEME));
   expect(withheld).toContain('shopify-theme-dawn');
   expect(technologies.map(({ slug }) => slug)).not.toContain('shopify-theme-dawn');
   expect(detect(scan(SHOPIFY + THEME)).technologies.map(({ slug }) => slug)).toEqual(['shopify', 'shopify-theme-dawn']);
 });
 
-test('a network is withheld where no platform is known, and where the platform has it for all its stores', () => {
+test('a network is withheld if no platform is known, or if the platform uses it for all its stores', () => {
   const edge = { 'cf-ray': '1-FRA', server: 'cloudflare' };
   expect(detect(scan('', edge)).withheld).toEqual(['cloudflare']);
   expect(detect(scan(SHOPIFY, edge)).withheld).toEqual(['cloudflare']);
@@ -99,7 +99,7 @@ test('a network is withheld where no platform is known, and where the platform h
   ]);
 });
 
-test('a technology that was seen in a scan is reported or withheld, never neither, if the scan loses a channel that others depend on', () => {
+test('a seen technology is always reported or withheld when a scan loses a channel', () => {
   const offenders = CORPUS.flatMap(({ name, evidence }) => {
     const { technologies, withheld } = detect(evidence);
     const known = new Set([...technologies.map(({ slug }) => slug), ...withheld]);
@@ -111,7 +111,7 @@ test('a technology that was seen in a scan is reported or withheld, never neithe
   expect(offenders).toEqual([]);
 });
 
-test('rules that came later, applied to evidence from before their literals, withhold what they cannot judge', () => {
+test('newer rules withhold technologies that evidence without their literals cannot prove', () => {
   const later = new RuleIndex(TECHNOLOGY_RULES, { version: LITERAL_VERSIONS.version + 1, since: {} });
   for (const { evidence } of CORPUS) {
     const old = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, inlineNames: [] })) };
@@ -122,7 +122,7 @@ test('rules that came later, applied to evidence from before their literals, wit
   }
 });
 
-test('more rules on the same evidence take no technology away and give it no less confidence', () => {
+test('more rules on the same evidence remove no technology and lower no confidence', () => {
   const RANKS = ['low', 'medium', 'high'];
   const fewer = new RuleIndex(
     Object.fromEntries(
@@ -142,7 +142,7 @@ test('more rules on the same evidence take no technology away and give it no les
   }
 });
 
-test('channels that were read are those of every page of a class whose lists were not full', () => {
+test('readable channels are those of every page of a class without full lists', () => {
   const full = Array.from({ length: 400 }, (_, i) => `<script src="//v${i}.test/"></script>`).join('');
   const evidence = {
     ...scan(''),
@@ -156,12 +156,12 @@ test('channels that were read are those of every page of a class whose lists wer
   expect(technologies).toMatchObject([{ slug: 'shopify', sightings: [{ page_class: 'endpoint', channel: 'endpoint' }] }]);
 });
 
-test('evidence is JSON: what was kept gives what was seen', () => {
+test('evidence is JSON: stored evidence gives the same detections', () => {
   for (const { evidence } of CORPUS)
     expect(detect(JSON.parse(JSON.stringify(evidence)) as StoreEvidence)).toEqual(detect(evidence));
 });
 
-test('the page that measurements use has what a shop has', () => {
+test('the generated page for measurements resembles a shop', () => {
   const html = generatePage(300_000);
   expect(html.length).toBeGreaterThan(295_000);
   expect(Object.keys(summary(scan(html)))).toEqual(

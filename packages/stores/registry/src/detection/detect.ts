@@ -4,13 +4,13 @@ import type { Strength } from '../technology.ts';
 import { findTechnology } from '../vocabulary.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 
-/** Sightings of one technology that are kept: one per class of pages, channel and rule. */
+/** Maximum sightings kept per technology: one per class of pages, channel and rule. */
 const SIGHTING_BOUND = 64;
 const RULE_TEXT_BOUND = 200;
 
 type Confidence = 'high' | 'medium' | 'low';
 
-/** Lists of evidence that a channel is read from: where one was full, the channel is not complete. */
+/** The evidence lists of each channel. If one was full, the channel is incomplete. */
 const SOURCES: Readonly<Partial<Record<Channel, readonly string[]>>> = {
   host: ['scripts', 'inertScripts', 'frames'],
   inline: ['inlineUrls', 'inlineNames', 'inlineIds'],
@@ -34,11 +34,11 @@ export interface DetectedTechnology {
 }
 
 export interface Detection {
-  /** Classes of pages that were read, with the channels that were read on all of their pages. */
+  /** Classes of pages that were read, with the channels readable on all of their pages. */
   readonly pages: Record<string, Channel[]>;
   /** By slug; platforms are technologies. */
   readonly technologies: DetectedTechnology[];
-  /** Neither present nor absent: seen but not judged, or not looked for when the evidence was read. */
+  /** Neither present nor absent: seen but not judged, or not searched when the evidence was read. */
   readonly withheld: string[];
 }
 
@@ -78,7 +78,7 @@ function technologyOf(slug: string, confidence: Confidence, sightings: readonly 
   };
 }
 
-/** Platforms whose marks another one imitates, which was seen for sure. */
+/** Platforms whose marks are imitated by another one that was detected with certainty. */
 function imitated(seen: ReadonlyMap<string, DetectedTechnology>, index: RuleIndex): string[] {
   return [...seen.values()]
     .filter(({ confidence }) => confidence !== 'low')
@@ -86,7 +86,7 @@ function imitated(seen: ReadonlyMap<string, DetectedTechnology>, index: RuleInde
     .filter((slug) => seen.has(slug));
 }
 
-/** Technologies that are reported only with a platform, where it is unknown or has them for all its stores. */
+/** Technologies reported only with a platform, if the platform is unknown or uses them for all its stores. */
 function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: ReadonlySet<string>, index: RuleIndex): string[] {
   const isSure = ({ slug, confidence }: DetectedTechnology) => confidence !== 'low' && !withheld.has(slug);
   const platforms = new Set(
@@ -99,13 +99,13 @@ function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: Read
   });
 }
 
-/** Technologies with literals that were not looked for when the evidence was read. */
+/** Technologies with literals that were not searched when the evidence was read. */
 function unreadable({ pages }: StoreEvidence, index: RuleIndex): string[] {
   const oldest = Math.min(...pages.map(({ literals }) => literals));
   return [...index.literalsSince].flatMap(([slug, since]) => (since > oldest ? slug : []));
 }
 
-/** `high`: two independent channels, one of them strong; `medium`: one strong or two weak; `low`: one weak; undefined: nothing that reports.
+/** `high`: two independent channels, one of them strong; `medium`: one strong or two weak; `low`: one weak; undefined: no reporting rule.
  *  A hint (preconnect, policy) is as good as a second weak channel and never makes `high`. Spec: S2.7, S8.9. */
 function confidenceOf(sightings: readonly Sighting[]): Confidence | undefined {
   const strong = channelsOf(sightings, 'strong');
@@ -117,12 +117,12 @@ function confidenceOf(sightings: readonly Sighting[]): Confidence | undefined {
   return all.size > 1 ? 'medium' : 'low';
 }
 
-/** Channels in which rules of this strength matched. */
+/** Channels with a match of a rule of this strength. */
 export function channelsOf(sightings: readonly Sighting[], strength: Strength): Set<Channel> {
   return new Set(sightings.filter(({ rule }) => rule.strength === strength).map(({ channel }) => channel));
 }
 
-/** Per class of pages the channels that could be read on every page of it. */
+/** The readable channels common to every page of a class. */
 function channelsRead(pages: readonly PageEvidence[], endpoints: Readonly<Record<string, string>>): Record<string, Channel[]> {
   const read: Record<string, Channel[]> = {};
   for (const { pageClass, truncated } of pages) {

@@ -11,9 +11,9 @@ export interface Sighting {
   readonly place: SightingPlace;
   readonly channel: Channel;
   readonly rule: Rule;
-  /** What matched, as the evidence has it. */
+  /** The matched text of the evidence. */
   readonly found: string;
-  /** Whether it was loading: an executed script, an answer of its server; not a style, a class or an empty block. */
+  /** Whether the match proves loading: an executed script or a response of its server, but not a style, a class or an empty block. */
   readonly loads: boolean;
 }
 
@@ -33,7 +33,7 @@ export function findSightings(evidence: StoreEvidence, index: RuleIndex): Sighti
   return sightings;
 }
 
-/** Takes the rules of a list that have a key, and match the value. `found` and `value` are the key unless they are given. */
+/** Records the rules of a list that have a key and match the value. `found` and `value` default to the key. */
 type Find = (list: Rule['list'], key: string, channel: Channel, loads: boolean, found?: string, value?: string) => void;
 
 function findOnPage(page: PageEvidence, index: RuleIndex, addresses: AddressSightings, take: Take): void {
@@ -74,7 +74,7 @@ function findInResponse(page: PageEvidence, find: Find): void {
   }
 }
 
-/** Parts are looked for in all paths of the site at once: one search per rule, not one per path. */
+/** Parts are searched in all paths of the site at once: one search per rule, not one per path. */
 function findInPaths(page: PageEvidence, statics: ReadonlySet<string>, index: RuleIndex, take: Take): void {
   const site = registrableDomain(page.host) ?? (page.host.startsWith('www.') ? page.host.slice(4) : page.host);
   const paths: string[] = [];
@@ -131,7 +131,10 @@ function findTheme({ facts }: PageEvidence, find: Find): void {
   else find('theme', `schema_name=${schema}`, 'fact', true, schema);
 }
 
-/** Other hosts that have styles, scripts and pictures of the page: they have the site's own files. A vendor's host has scripts alone, or scripts and styles. */
+/**
+ * Other hosts with styles, scripts and pictures of the page serve the site's own files. A vendor's host serves only scripts, or scripts
+ * and styles.
+ */
 function staticHosts(page: PageEvidence): Set<string> {
   const scripts = hostsOf(page.scripts);
   const images = hostsOf(page.images);

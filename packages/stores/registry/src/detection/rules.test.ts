@@ -208,7 +208,7 @@ test('every technology of the vocabulary has a rule', () => {
   expect(without.map(([slug]) => slug)).toEqual([]);
 });
 
-test('every rule matches a page with its mark, and none that only looks like it', () => {
+test('every rule matches a page with its mark, but no lookalike', () => {
   const offenders = RULES.flatMap(({ slug, list, text }) => {
     const samples = samplesOf(list, spellingOf(text));
     const rule = `${slug}: ${list} ${text}`;
@@ -222,12 +222,12 @@ test('every rule matches a page with its mark, and none that only looks like it'
   expect(RULES.length).toBeGreaterThan(500);
 });
 
-test('patterns are anchored and repeat nothing that repeats', () => {
+test('patterns are anchored and have no nested repetition', () => {
   const patterns = RULES.flatMap(({ text }) => /\^.*$/.exec(spellingOf(text))?.[0] ?? []);
   expect(patterns.filter((pattern) => /[+*]\)?[+*]|\)[+*]/.test(pattern))).toEqual([]);
 });
 
-test('what rules require, exclude and are supplied by are platforms', () => {
+test('requirements, exclusions and suppliers in rules are platforms', () => {
   const named = Object.values(TECHNOLOGY_RULES).flatMap(({ requires, suppliedBy = [], excludes = [] }) => [
     ...(requires === undefined ? [] : [requires]),
     ...suppliedBy,

@@ -9,33 +9,33 @@ import type { AttributeName, TagName } from './html-names.ts';
 
 type Attributes = ReadonlyMap<AttributeName, string>;
 
-/** Distinct values of `class` that are taken apart. */
+/** Maximum distinct `class` values that are split. */
 const CLASS_VALUES_BOUND = 3_000;
-/** Most characters of a first part of a class that identifies no vendor, and of a second part that is layout. */
+/** Maximum length of a first class part that identifies no vendor, and of a second part that is layout. */
 const SHORT_PART = 2;
 const LAYOUT_PART = 4;
 const CLASS_PARTS = /^(.[^-_]*)(?:[-_]([^-_]*))?/s;
-/** One attribute is read up to here. */
+/** Maximum length read of one attribute. */
 const CLASS_BOUND = 1_000;
-/** Where scripts have their address: optimizers and consent tools move it. */
+/** Attributes with the address of scripts. Optimizers and consent tools move it. */
 const SOURCES = ['src', 'data-rocket-src', 'data-wpmeteor-src', 'data-cmplz-src', 'suppressedsrc', 'data-src'] as const;
-/** Metas that are text about the page. */
+/** Meta elements with text about the page. */
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
 
-/** A page as it was fetched: decoded to text, after redirects. */
+/** A fetched page: decoded to text, after redirects. */
 export interface FetchedPageInput {
   readonly html: string;
   readonly url: string;
   readonly pageClass: PageClass;
-  /** 200 where nothing else is said. */
+  /** 200 by default. */
   readonly status?: number;
   readonly headers?: ResponseHeaders;
   /** Names of Set-Cookie, never values. */
   readonly cookies?: readonly string[];
 }
 
-/** Collects the evidence of elements of one page. */
+/** Collects the evidence from elements of one page. */
 export class ElementEvidence {
   readonly lists = createEvidenceLists();
   readonly inline: InlineEvidence;
@@ -83,7 +83,7 @@ export class ElementEvidence {
     this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
   }
 
-  /** First parts of classes, and two where the first has only one or two letters: `jdgm` of `jdgm-widget`, `w-commerce`. */
+  /** First parts of classes, or two parts if the first has only one or two letters: `jdgm` of `jdgm-widget`, `w-commerce`. */
   classes(value: string): void {
     if (value === '' || this.#classValues.size >= CLASS_VALUES_BOUND || this.#classValues.has(value)) return;
     this.#classValues.add(value);
@@ -164,7 +164,7 @@ export class ElementEvidence {
     else if (rel === 'alternate' && attributes.has('hreflang')) {
       this.lists.hreflang.add(`${attributes.get('hreflang') ?? ''} ${href ?? ''}`);
     } else if (rel === 'preload' && (attributes.get('as') ?? '').toLowerCase() === 'script') {
-      // Frameworks preload the scripts that they run later.
+      // Frameworks preload scripts that they run later.
       this.#load('scripts', href);
     } else if (rel === 'stylesheet' || rel === 'modulepreload' || rel === 'preload') this.#load('assets', href, false);
   }

@@ -2,7 +2,7 @@ import { LIST_BOUNDS, TEXT_BOUND } from './evidence.ts';
 
 type ListName = keyof typeof LIST_BOUNDS;
 
-/** A list of evidence while a page is read: distinct, in the order of the page, bounded. */
+/** A list of evidence during reading: distinct, in page order, bounded. */
 export class EvidenceList {
   readonly name: ListName;
   isTruncated = false;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 
-/** Why a page was read. The scan decides which pages of a class it reads. */
+/** The class of a page. The scan decides which pages of a class it reads. */
 const PAGE_CLASSES = ['home', 'product', 'collection', 'cart', 'other'] as const;
 export type PageClass = (typeof PAGE_CLASSES)[number];
 
-/** Most entries of each list of a page; a list that is full is named in `truncated`. */
+/** Maximum entries of each list of a page. A full list is named in `truncated`. */
 export const LIST_BOUNDS = {
   scripts: 300,
   inertScripts: 100,
@@ -76,7 +76,7 @@ const jsonLd = z.strictObject({
 export type JsonLdFacts = z.infer<typeof jsonLd>;
 
 /**
- * What one page shows, as far as rules and the profile read it: at most 64 KB of JSON in practice, whatever the page. Addresses are
+ * The content of one page that rules and the profile use: in practice at most 64 KB of JSON for any page. Addresses are
  * `host/path?query` without scheme, and `/path?query` on the site itself. Everything is what the page says: nothing here is a detection.
  */
 export const pageEvidence = z.strictObject({
@@ -86,9 +86,9 @@ export const pageEvidence = z.strictObject({
   url: z.string().max(2_048),
   host: text,
   status: z.int(),
-  /** Which literals of inline scripts were looked for: those that rules had up to this version. */
+  /** The searched literals of inline scripts: those of rules up to this version. */
   literals: z.int(),
-  /** Lists that were full, so that what is missing there proves nothing. */
+  /** Full lists, in which a missing entry proves nothing. */
   truncated: z.array(text).max(40),
   scripts: listOf('scripts'),
   /** Scripts that wait for consent or for code of the page, by their tags or in their code. Scripts in a template are not evidence. */
@@ -100,7 +100,7 @@ export const pageEvidence = z.strictObject({
   forms: listOf('forms'),
   /** Addresses that are whole string literals of executable inline scripts. */
   inlineUrls: listOf('inlineUrls'),
-  /** Literals of rules that executable inline scripts have in their code, outside of strings and comments. */
+  /** Literals of rules in the code of executable inline scripts, outside strings and comments. */
   inlineNames: listOf('inlineNames'),
   /** Ids of tags and containers of Google, such as `GTM-XXXX`. In JSON scripts with the prefix `json:`. */
   inlineIds: listOf('inlineIds'),
@@ -118,13 +118,13 @@ export const pageEvidence = z.strictObject({
   classes: listOf('classes'),
   /** Ids of scripts and of metas without a name, and `type:` with types that are neither JavaScript nor JSON. */
   scriptIds: listOf('scriptIds'),
-  /** Handles of Shopify app blocks with something that loads in them, and of those with nothing. */
+  /** Handles of Shopify app blocks that load something, and of empty ones. */
   appBlocks: listOf('appBlocks'),
   emptyAppBlocks: listOf('emptyAppBlocks'),
   /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels; `Facebook Pixel` and the like of the
    *  analytics before them; `setting:<name>` of payments that Squarespace says are connected. */
   webPixels: listOf('webPixels'),
-  /** Settings that inline scripts of platforms state, such as `shopify.theme.schema_name`. */
+  /** Settings in inline scripts of platforms, such as `shopify.theme.schema_name`. */
   facts: record(FACT_BOUND),
   jsonLd,
   lang: text.nullable(),
@@ -132,21 +132,21 @@ export const pageEvidence = z.strictObject({
   canonical: text.nullable(),
   /** `language address`. */
   hreflang: listOf('hreflang'),
-  /** Links of the site itself, for the page plan, in the order of the page. */
+  /** Links within the site, for the page plan, in page order. */
   links: z.strictObject({
     product: z.array(text).max(20),
     collection: z.array(text).max(20),
     cart: z.array(text).max(5),
   }),
-  /** Other hosts that are linked to, without `www.`: pages of vendors for this store, or nothing. */
+  /** Other linked hosts, without `www.`, which may be vendor pages for this store. */
   linkHosts: listOf('linkHosts'),
 });
 export type PageEvidence = z.infer<typeof pageEvidence>;
 
-/** Most pages and facts of documents of one scan. */
+/** Maximum pages and document facts of one scan. */
 export const PAGE_BOUND = 12;
 
-/** What a scan read, kept so that later rules can be applied to it. Spec: S9.10. */
+/** The data read by a scan, stored so that later rules can be applied to it. Spec: S9.10. */
 export const storeEvidence = z.strictObject({
   version: z.literal(1),
   pages: z.array(pageEvidence).max(PAGE_BOUND),

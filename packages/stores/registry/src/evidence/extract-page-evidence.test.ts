@@ -188,7 +188,7 @@ test.each([
   expect(read(html)).toMatchObject(expected);
 });
 
-test('of a response the allowed fields are kept, names of cookies, and hosts of its policy as hints', () => {
+test('of a response, allowed fields, names of cookies, and hosts of its policy as hints are kept', () => {
   const headers = {
     'powered-by': 'Shopify',
     'x-request-id': '123',
@@ -236,14 +236,14 @@ test.each([
   ['a string', "'", '"a'],
   ['a template', '`', '$a'],
   ['a pattern', '(/', '[a]'],
-])('a script that is one long %s does not keep the rest of the page from being read', (_, opening, repeated) => {
+])('a script that is one long %s does not prevent reading the rest of the page', (_, opening, repeated) => {
   const filler = repeated.repeat(HTML_MAX_BYTES / repeated.length);
   expect(read(`<script>${opening}${filler}</script><script src="https://v.com/a.js"></script>`)).toMatchObject({
     scripts: ['v.com/a.js'],
   });
 });
 
-test('a list that is full says so', () => {
+test('a full list is marked', () => {
   const { scripts, truncated } = read(SCRIPTS);
   expect([scripts.length, scripts[0]?.length, truncated]).toEqual([300, 200, ['scripts']]);
 });

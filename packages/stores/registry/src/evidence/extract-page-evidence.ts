@@ -8,21 +8,21 @@ import type { PageEvidence } from './evidence.ts';
 
 const APP_BLOCK = /^\s*(?<edge>BEGIN|END) app (?:app )?(?:block|snippet)(?:: shopify:\/\/apps\/(?<handle>[a-z0-9_-]{1,100}))?/;
 const APP_BLOCK_LENGTH = 300;
-/** Ids of payment icons are cut there. */
+/** Length at which ids of payment icons are cut. */
 const ICON_BOUND = 60;
 /** Longer names are skipped. */
 const DATA_ATTRIBUTE = /^data-.{1,55}$/s;
 const DATA_TYPE = /json|^text\/x-magento-init$/i;
-/** Types that an optimizer gives to scripts it runs later, mostly words that are no media types: Rocket Loader of Cloudflare, WP Rocket,
+/** Types that an optimizer gives to scripts that it runs later, mostly not media types: Rocket Loader of Cloudflare, WP Rocket,
  *  LiteSpeed, Partytown. */
 const DELAYED_TYPE =
   /^(?:[0-9a-f]{16,40}-(?:(?:text|application)\/javascript|module)?|(?!(?:importmap|speculationrules|json|template|text|disabled|none|off|blocked|inactive)$)[a-z]+|(?:litespeed|delay|lazy)\/javascript|text\/partytown)$/i;
-/** Types that consent tools give to scripts until somebody agrees. */
+/** Types that consent tools give to scripts until consent. */
 const BLOCKED_TYPE = /^(?:text\/plain|javascript\/blocked)$/i;
 const JAVASCRIPT_TYPE = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script(?:;.*)?|text\/jscript|text\/livescript)?$/i;
 
 /**
- * Reads the evidence of one page in one pass, in time linear in its length, whatever is in it. Pure. The text is not changed and nothing
+ * Reads the evidence of one page in one pass, in time linear in its length, for any content. Pure. The text is not changed and nothing
  * is fetched or run. Spec: S8.8.
  */
 export function extractPageEvidence(page: FetchedPageInput): PageEvidence {
@@ -125,7 +125,7 @@ class PageReader implements TokenizerCallbacks {
     return this.#isForeign;
   }
 
-  // Text has no entities of its own here, and documents no instructions.
+  // Entities in text and processing instructions are ignored.
   onattribentity(): void {}
   oncdata(): void {}
   ondeclaration(): void {}
@@ -155,7 +155,7 @@ class PageReader implements TokenizerCallbacks {
     this.#elements.script(this.#values, use);
     const isCode = use === 'runs' || use === 'late';
     if (!isCode && !isLinkedData && type !== 'application/json') this.#elements.lists.scriptIds.add(`type:${type.toLowerCase()}`);
-    // Other scripts do not run. Of them only JSON (settings of platforms) and blocked code (addresses) are read.
+    // Other scripts do not run. Only their JSON (settings of platforms) and blocked code (addresses) are read.
     if (isLinkedData) this.#script = 'linked-data';
     else if (isCode) this.#script = 'code';
     else if (DATA_TYPE.test(type)) this.#script = 'data';

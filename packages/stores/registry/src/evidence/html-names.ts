@@ -1,4 +1,4 @@
-/** Elements that evidence is read from. Of all others only classes and data attributes are read. */
+/** Elements with evidence. Of all others only classes and data attributes are read. */
 const TAGS = [
   'script', 'link', 'img', 'iframe', 'form', 'meta', 'a', 'html', 'body', 'template', 'svg', 'math', 'base', 'title', 'source',
 ] as const; // prettier-ignore
@@ -9,7 +9,7 @@ const BREAKOUT = [
   'div', 'p', 'span', 'ul', 'ol', 'li', 'table', 'head', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'br', 'hr', 'foreignobject',
 ] as const; // prettier-ignore
 
-/** Attributes that are kept of the current element. */
+/** Attributes kept from the current element. */
 const ATTRIBUTES = [
   'src', 'href', 'type', 'rel', 'id', 'class', 'name', 'property', 'content', 'action', 'as', 'hreflang', 'lang', 'data-src', 'data-rocket-src', 'data-wpmeteor-src', 'data-wpmeteor-type', 'data-cmplz-src', 'suppressedsrc', 'data-cookieconsent', 'aria-labelledby',
 ] as const; // prettier-ignore

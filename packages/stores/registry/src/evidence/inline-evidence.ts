@@ -3,11 +3,11 @@ import { type AddressReader, withoutWww, type PageAddress } from './page-address
 import { PlatformSettings } from './platform-settings.ts';
 
 const TAG_ID = /^(?:GTM|G|GT|AW|DC|UA)-[A-Z0-9][A-Z0-9-]{3,14}$/;
-/** By their first characters: an address, a tag, an id. Most strings of code are names, classes and messages. */
+/** Selects strings by their first characters: an address, a tag, an id. Most strings in code are names, classes and messages. */
 const CAN_BE_ADDRESS = /^(?:\/\/|\/?\\\/|<|%3|[A-Z][^[-\uFFFF].{0,18}$|[A-Za-z0-9-]+\.|h[A-Za-z0-9-]{0,4}:)/s;
-/** Addresses of one host that are kept: the JSON of a catalogue must not push the loaders out. */
+/** Maximum addresses kept per host, so that the JSON of a catalogue does not displace the loaders. */
 const PER_HOST = 8;
-/** String literals of a page that are looked at as addresses: 2 MB of code have fewer. */
+/** Maximum string literals of a page checked for addresses. 2 MB of code have fewer. */
 const TEXTS_BOUND = 50_000;
 
 /** Collects the evidence of the inline scripts of one page. */
@@ -15,7 +15,7 @@ export class InlineEvidence {
   readonly settings: PlatformSettings;
   /** The kind of the current script: code that runs, JSON, or code that waits for consent. */
   mode: 'code' | 'data' | 'blocked' = 'code';
-  /** Whether something that loads was seen since the last reset, for app blocks. */
+  /** Whether a loading element was seen since the last reset, for app blocks. */
   hasLoader = false;
   readonly #html: string;
   readonly #addresses: AddressReader;
@@ -30,7 +30,7 @@ export class InlineEvidence {
     this.settings = new PlatformSettings(lists.webPixels);
   }
 
-  /** A literal of a rule stands in the code. */
+  /** Called for a literal of a rule in the code. */
   name(spelling: string): void {
     if (this.mode === 'blocked') return;
     if (this.mode === 'code') this.hasLoader = true;
@@ -56,7 +56,7 @@ export class InlineEvidence {
       if (address.host !== '') this.#lists.inertScripts.add(address.host + address.path);
       return;
     }
-    // Lists of hosts to block or to allow have their names alone.
+    // Block lists and allow lists contain only host names.
     if (!/[/?]/.test(literal)) {
       this.#lists.hints.add(address.host);
       return;
@@ -67,14 +67,16 @@ export class InlineEvidence {
     if (count <= PER_HOST) this.#lists.inlineUrls.add(address.host + address.path);
   }
 
-  /** A name whose value platforms state, and where its value begins. */
+  /** A name whose value is set by platforms, and where the value begins. */
   setting(name: string, valueAt: number): void {
     if (this.mode === 'blocked') return;
     this.settings.read(name, this.#html, valueAt, this.#html.length);
   }
 }
 
-/** Google Optimize has ids as Tag Manager has, in `ga('require', 'GTM-X')` and as the key of what hides the page until it is there. */
+/**
+ * Google Optimize has ids like Tag Manager, in `ga('require', 'GTM-X')` and as a key of the code that hides the page until it is loaded.
+ */
 function isContainerOfOptimize(html: string, start: number, end: number): boolean {
   return (
     html.startsWith('GTM-', start) &&

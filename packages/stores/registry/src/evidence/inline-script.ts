@@ -35,17 +35,17 @@ const STRING_BOUND = 400;
 const NESTING_BOUND = 64;
 
 /**
- * Passes over the inline scripts of one page, once and in linear time: code, comments, strings, templates and patterns are told apart as
- * far as finding literals needs it. Broken scripts end at their end tag; a string of one line ends with it.
+ * Scans the inline scripts of one page once, in linear time. Distinguishes code, comments, strings, templates and patterns as far as
+ * needed to find literals. Broken scripts end at their end tag, and a one-line string ends with its line.
  */
 export class InlineScriptReader {
   readonly #html: string;
   readonly #evidence: InlineEvidence;
-  /** Depth of braces at which each open `${` began. */
+  /** Brace depth at which each open `${` began. */
   readonly #templates: number[] = [];
   #braces = 0;
   #end = 0;
-  // Where the next ones are, so that no search passes the same text twice.
+  // Positions of the next ones, so that no search passes the same text twice.
   #newline = -1;
   #commentEnd = -1;
   #noPatternBefore = 0;
@@ -61,7 +61,7 @@ export class InlineScriptReader {
     this.#templates.length = 0;
     this.#braces = 0;
     let i = start;
-    // Whether the last token can end a value, after which a slash divides, and where it began if it was a word.
+    // Whether the last token can end a value, after which a slash is a division, and where it began if it was a word.
     let isAfterValue = false;
     let word = -1;
     while (i < end) {
@@ -122,7 +122,7 @@ export class InlineScriptReader {
     }
   }
 
-  /** Reads a string or template, from its quote to behind its end. */
+  /** Reads a string or template, from its quote to after its end. */
   #readString(start: number, quote: number): number {
     const html = this.#html;
     const end = this.#end;
@@ -139,7 +139,7 @@ export class InlineScriptReader {
         if (code === 0x0a && quote !== 0x60) break;
         hasSpace = true;
       } else if (code === 0x24 && quote === 0x60 && html.charCodeAt(i + 1) === 0x7b) {
-        // What stands before the first value is the host of an address, or its beginning.
+        // The text before the first value is the host of an address, or its beginning.
         const head = i - start - 1;
         if (!hasSpace && head >= 3 && head <= STRING_BOUND) this.#evidence.text(start + 1, i, hasEscape);
         this.#openTemplate();
@@ -166,7 +166,7 @@ export class InlineScriptReader {
     if (this.#templates.length < NESTING_BOUND) this.#templates.push(this.#braces);
   }
 
-  /** A brace that ends `${` goes on with the template around it. */
+  /** A brace that ends `${` continues the enclosing template. */
   #closeBrace(at: number): number {
     if (this.#templates.at(-1) === this.#braces) {
       this.#templates.pop();
@@ -220,7 +220,9 @@ function orEnd(index: number, end: number): number {
   return index === -1 ? end : index;
 }
 
-/** The argument of `document.write('<script ...')`, or the part of one before or after a value: there, escaped as `%3Cscript` or ending in `%3E`. */
+/**
+ * The argument of `document.write('<script ...')`, or its part before or after a value, then escaped as `%3Cscript` or ending in `%3E`.
+ */
 function isWrittenTag(html: string, start: number, end: number): boolean {
   if (html.charCodeAt(start) === 0x3c) return html.startsWith('write(', start - 'write("'.length);
   return html.startsWith('%3C', start) || html.startsWith('%3E', end - '%3E'.length);

@@ -1,9 +1,9 @@
 import { TEXT_BOUND, type JsonLdFacts, type JsonLdOrganization, type JsonLdProduct } from './evidence.ts';
 
-/** A longer block is not read: the largest of real shops have 40 KB. */
+/** A longer block is not read. The largest of real shops have 40 KB. */
 const BLOCK_BOUND = 131_072;
 const BLOCKS_BOUND = 20;
-/** Nodes of all blocks of a page that are visited, and how deep. */
+/** Maximum nodes visited in all blocks of a page, and the maximum depth. */
 const NODES_BOUND = 2_000;
 const DEPTH_BOUND = 12;
 const BOUNDS = { types: 40, organizations: 5, products: 20, sameAs: 20, countries: 10 };

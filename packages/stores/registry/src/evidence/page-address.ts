@@ -1,4 +1,4 @@
-/** An address as a page names it. `host` is empty for the site itself. */
+/** An address in a page. `host` is empty for the site itself. */
 export interface PageAddress {
   readonly host: string;
   /** Path and query. */
@@ -13,7 +13,7 @@ const BARE = /^([^/?#\\]*)([^#]*)/;
 /** Longer addresses are skipped. */
 const ADDRESS_BOUND = 2_048;
 
-/** Splits addresses of one page. Does not build a URL: one takes 1 µs, and a page has thousands. */
+/** Splits addresses of one page. Does not create URL objects, because each takes 1 µs and a page has thousands. */
 export class AddressReader {
   readonly #own: string;
   #base = '';
@@ -28,7 +28,7 @@ export class AddressReader {
     this.#base = this.read(address)?.host ?? '';
   }
 
-  /** Undefined for what is not http(s): `data:`, `javascript:`, `mailto:`. */
+  /** Undefined for other schemes than http(s): `data:`, `javascript:`, `mailto:`. */
   read(raw: string): PageAddress | undefined {
     if (raw.length > ADDRESS_BOUND) return undefined;
     const address = raw.trim();

@@ -9,7 +9,7 @@ const COLLECTION =
 const CART =
   /\/(?:cart|basket|checkout|warenkorb|panier|carrito|carrinho|bag|koszyk|kosik)(?:[/.?]|$)|route=checkout\/cart|controller=cart/i;
 const BOUNDS = { product: 20, collection: 20, cart: 5 };
-/** Links of a page that are looked at: beyond, a page plan has enough. */
+/** Maximum links of a page that are examined, which is enough for a page plan. */
 const LINKS_BOUND = 5_000;
 const ADDRESS_BOUND = 200;
 

@@ -2,17 +2,17 @@ import { FACT_BOUND, TEXT_BOUND } from './evidence.ts';
 import type { EvidenceList } from './evidence-list.ts';
 import { objectOf, type JsonObject } from './json-ld.ts';
 
-/** A setting is read from so many characters at most. */
+/** Maximum characters of a setting. */
 const WINDOW = 32_768;
-/** Settings of a page that are read: real pages have 5. */
+/** Maximum settings read from a page. Real pages have 5. */
 const READ_BOUND = 40;
 const PIXEL_SETTINGS = ['pixel_type', 'pixel_id', 'mailchimp_store_id', 'accountID', 'account_ID'];
 
-/** Where trackers of Shopify's own analytics have their ids. */
+/** Location of tracker ids in Shopify's own analytics. */
 const TRACKER_IDS = ['pixelIds', 'pixelId', 'trackingId', 'conversionId'];
 const PINTEREST_ID = /^[0-9]{10,16}$/;
 
-/** Settings that Shopify writes into inline scripts. Nothing that depends on the visitor, such as `Shopify.country`. */
+/** Settings that Shopify writes into inline scripts, except those that depend on the visitor, such as `Shopify.country`. */
 export class PlatformSettings {
   readonly facts: Record<string, string> = {};
   readonly #pixels: EvidenceList;
@@ -22,7 +22,7 @@ export class PlatformSettings {
     this.#pixels = pixels;
   }
 
-  /** @param valueAt - behind `=` or `:`. */
+  /** @param valueAt - after `=` or `:`. */
   read(name: string, html: string, valueAt: number, end: number): void {
     if (++this.#reads > READ_BOUND) return;
     const value = jsonAt(html, valueAt, Math.min(end, valueAt + WINDOW));
@@ -87,7 +87,7 @@ function parse(value: unknown): JsonObject {
   }
 }
 
-/** The JSON value at a position of code, or undefined: code can go on with anything. */
+/** The JSON value at a position of code, or undefined, because any code may follow. */
 function jsonAt(html: string, from: number, end: number): unknown {
   let start = from;
   while (start < end && html.charCodeAt(start) <= 0x20) start++;

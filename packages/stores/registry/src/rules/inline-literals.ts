@@ -1,5 +1,5 @@
 /**
- * Literals that rules look for in the code of inline scripts, in four forms:
+ * Literals that rules search in the code of inline scripts, in four forms:
  * `Shopify.shop=` an assignment, also as `window['Shopify'].shop =`; `fbq('init` a call whose first argument starts so; `algoliasearch(` any
  * call; `BCData` the name anywhere in code; `"1380b703-...` a string literal or JSON key of exactly this value. Text in comments and
  * parts of strings never match: to mention a name is not to use it.
@@ -21,7 +21,7 @@ const USES = {
   calledWith: /\s{0,16}\(\s{0,16}["'`]/y,
 };
 
-/** The literals of all rules, by the identifier or string that they begin with. */
+/** The literals of all rules, by their first identifier or string. */
 export class InlineLiterals {
   readonly #byHead = new Map<string, Literal[]>();
 
@@ -38,7 +38,7 @@ export class InlineLiterals {
     return literals.filter((literal) => continues(code, next, literal)).map(({ spelling }) => spelling);
   }
 
-  /** The literals that are this whole string. */
+  /** The literals equal to this whole string. */
   ofString(text: string): string[] {
     const literals = this.#byHead.get(text) ?? [];
     return literals.filter(({ form }) => form === 'string').map(({ spelling }) => spelling);

@@ -3,14 +3,16 @@ import { spellingOf, type RulesBySlug, type TechnologyRules } from '../technolog
 import { TECHNOLOGY_RULES } from '../vocabulary.ts';
 import { InlineLiterals } from './inline-literals.ts';
 
-/** The version of the set of literals, and for each literal the version that added it. Evidence states the version that it was read with:
- *  it says nothing about literals that were added later. */
+/**
+ * The version of the set of literals, and for each literal the version that added it. Evidence records the version used for reading. It
+ * contains no information about literals added later.
+ */
 export interface LiteralVersions {
   readonly version: number;
   readonly since: Readonly<Record<string, number>>;
 }
 
-/** Literals of inline scripts that a technology's rules look for. Ids of tags are found by their form, so they need no version. */
+/** Literals of inline scripts in a technology's rules. Ids of tags are found by their form, so they need no version. */
 export function literalsOf({ inline = [], settings = [] }: TechnologyRules): string[] {
   return [...inline, ...settings].map(spellingOf).filter((spelling) => !spelling.startsWith('id:'));
 }

@@ -4,7 +4,7 @@ import { LITERAL_VERSIONS, literalsOf, type LiteralVersions } from './literals.t
 import { createHash } from 'node:crypto';
 import { PUBLIC_SUFFIX_LIST, TENANT_SUFFIXES } from '../registrable-domain.ts';
 
-/** Ways by which a technology shows that can fail independently. `hint` is never a rule of its own: it comes from `loads`. */
+/** Channels of evidence for a technology that can fail independently. `hint` has no rules of its own and is derived from `loads`. */
 export const CHANNELS = [
   'host', 'inline', 'asset', 'data', 'header', 'cookie', 'meta', 'path', 'markup', 'app', 'fact', 'site', 'endpoint', 'link', 'hint',
 ] as const; // prettier-ignore
@@ -19,15 +19,15 @@ export interface Rule {
   readonly list: RuleList;
   /** Without the sign of its strength. */
   readonly spelling: string;
-  /** What is looked up: a host, a name, a field of a theme with its value, `PATTERN` or `PART`. */
+  /** The lookup key: a host, a name, a field of a theme with its value, `PATTERN` or `PART`. */
   readonly key: string;
-  /** On the path or value that is found with the key. */
+  /** Test for the path or value found with the key. */
   readonly matches: (text: string) => boolean;
 }
 
-/** The key of rules that are compared with each text of the evidence. */
+/** The key of rules that are matched against each text of the evidence. */
 export const PATTERN = '*';
-/** The key of rules that are a part of a path: all of them are looked for in all paths at once. */
+/** The key of rules for a part of a path. All of them are searched in all paths at once. */
 export const PART = '';
 
 /** Lists of `TechnologyRules` with texts, and the two texts of a theme. */
@@ -39,11 +39,11 @@ const ADDRESSES = new Set<RuleList>(['loads', 'refers', 'statics', 'data', 'link
 /** Lists whose texts are weak unless a sign says otherwise. */
 const WEAK = new Set<RuleList>(['refers', 'statics', 'data', 'links', 'settings', 'markup']);
 
-/** Rules by what is looked up. Built once per set of rules. */
+/** Rules by lookup key. Built once per set of rules. */
 export class RuleIndex {
   readonly rules: RulesBySlug;
   readonly ruleIds: string[] = [];
-  /** For each technology the version of literals that added the newest of its own. */
+  /** For each technology, the version of its newest literal. */
   readonly literalsSince = new Map<string, number>();
   readonly #hosts = new Map<string, Rule[]>();
   readonly #lists = Object.fromEntries(LISTS.map((list) => [list, new Map()])) as Record<RuleList, Map<string, Rule[]>>;
@@ -103,7 +103,7 @@ function addressKey(text: string): RuleKey {
 function valueKey(text: string): RuleKey {
   const colon = text.indexOf(':', 1);
   const name = colon === -1 ? text : text.slice(0, colon);
-  // Names of metas have colons too: `p:domain_verify` and `oke:subscriber_id` are names where no value could follow.
+  // Names of metas have colons too: `p:domain_verify` and `oke:subscriber_id` are names that cannot have a value.
   if (colon === -1 || /^(?:p|oke)$/.test(name)) return { key: text };
   return { key: name, matches: valueMatcher(text.slice(colon + 1)) };
 }

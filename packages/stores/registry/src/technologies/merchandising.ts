@@ -1,6 +1,6 @@
 import { app, service, type TechnologiesByCategory } from '../technology.ts';
 
-/** How visitors find products and pages are made. Sources: the install pages of vendors, and the corpus. */
+/** Product discovery and page building. Sources: the install pages of vendors, and the corpus. */
 export const MERCHANDISING: TechnologiesByCategory = {
   personalization: [
     app('rebuy', 'Rebuy', 'Rebuy', 'https://www.rebuyengine.com', {

@@ -1,6 +1,6 @@
 import { theme, type TechnologiesByCategory, type TechnologyEntry } from '../technology.ts';
 
-/** @param schema - `schema_name` of the theme, which is its name too.
+/** @param schema - `schema_name` of the theme, which is also its name.
  *  @param id - in Shopify's theme store. */
 function shopifyTheme(schema: string, vendor: string | null, id: number): TechnologyEntry {
   const handle = schema.toLowerCase();
@@ -8,7 +8,7 @@ function shopifyTheme(schema: string, vendor: string | null, id: number): Techno
   return theme(`shopify-theme-${handle}`, schema, vendor, website, { theme: { schema, id }, requires: 'shopify' });
 }
 
-/** Vendors of themes outside of Shopify's own are their publishers in its theme store. */
+/** Vendors of third-party themes are their publishers in Shopify's theme store. */
 export const THEMES: TechnologiesByCategory = {
   theme: [
     shopifyTheme('Dawn', 'Shopify', 887),

@@ -36,7 +36,7 @@ export function corpusFigures(pages: readonly LabelledPage[], detect: (evidence:
   return { expected, found, recall: found / expected, reported, missed, false: wrong, wrongState };
 }
 
-/** Fields of a page by the channel that is read from them. */
+/** Fields of a page by the channel read from them. */
 const FIELDS = {
   host: ['scripts', 'frames', 'inertScripts'],
   inline: ['inlineUrls', 'inlineNames', 'inlineIds'],

@@ -5,22 +5,23 @@ import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
 const FOLDER = new URL('../testdata/', import.meta.url);
 
 /**
- * Kinds of source. `captured`: re-told from one page of a live site that somebody kept and published, named there. `template`: from a public
- * theme or code, or from parts of several files. `documentation`: from what vendors tell to install. `own`: what the writer knows of such pages.
+ * Kinds of source. `captured`: reconstructed from a published page of a live site, which is named. `template`: from a public theme or
+ * code, or from parts of several files. `documentation`: from install instructions of vendors. `own`: from the author's knowledge of
+ * such pages.
  */
 export const SOURCE_KINDS = ['captured', 'template', 'documentation', 'own'] as const;
 
-/** A page of the corpus, and what a person expects on it. */
+/** A page of the corpus with its manual labels. */
 export interface LabelledPage {
   readonly name: string;
   readonly kind: string;
-  /** Where the markup comes from; pages by independent authors, who did not know the rules, begin with its kind. */
+  /** The source of the markup. For pages by independent authors, who had not seen the rules, it begins with its kind. */
   readonly source: string;
   readonly html: string;
   readonly evidence: StoreEvidence;
   /** Install state by slug. */
   readonly expected: ReadonlyMap<string, 'active' | 'configured'>;
-  /** May be reported or not. */
+  /** Technologies that may or may not be reported. */
   readonly optional: ReadonlySet<string>;
 }
 
@@ -76,7 +77,7 @@ function pageOf(html: string, lines: readonly string[]): StoreEvidence['pages'][
     url: fields.find(([name]) => name === 'url')?.[1] ?? 'https://shop.test/',
     pageClass: 'home',
     headers: Object.fromEntries(fields.filter(([name]) => name !== 'cookie' && name !== 'url')),
-    // `name`, or `name=value` as servers send it.
+    // `name`, or `name=value` as sent by servers.
     cookies: fields.filter(([name]) => name === 'cookie').map(([, cookie]) => cookie.split('=', 1)[0] ?? ''),
   });
 }

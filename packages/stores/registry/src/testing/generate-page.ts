@@ -1,4 +1,4 @@
-/** Pages of shops as measurements need them: of any size, with the mixture of markup, inline code and JSON that real pages have. */
+/** Generated shop pages for measurements: of any size, with a realistic mixture of markup, inline code and JSON. */
 const WORDS =
   'cotton linen merino jacket shirt trousers organic recycled delivery returns size guide winter summer new sale'.split(' ');
 const VENDORS = [
@@ -11,7 +11,7 @@ const VENDORS = [
 ];
 const META_PIXEL = `!function(f,b,e,v,n,t,s){if(f.fbq)return;n=f.fbq=function(){n.callMethod?n.callMethod.apply(n,arguments):n.queue.push(arguments)};t=b.createElement(e);t.async=!0;t.src=v;}(window,document,'script','https://connect.facebook.net/en_US/fbevents.js');fbq('init','123');`;
 
-/** A page of a Shopify store of about so many bytes: a third is inline script and JSON, as in kept pages of real stores. Deterministic. */
+/** A page of a Shopify store of about this size. A third is inline script and JSON, as in saved pages of real stores. Deterministic. */
 export function generatePage(bytes: number): string {
   let seed = 7;
   const next = (bound: number) => {

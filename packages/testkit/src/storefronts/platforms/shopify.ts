@@ -12,11 +12,11 @@ import {
 } from '../storefront.ts';
 
 const MAX_PAGE_SIZE = 250;
-/** Shopify answers 400 beyond so many products, whatever the catalogue has. */
+/** Shopify returns 400 beyond this many products, for any catalogue size. */
 const PAGING_CAP = 25_000;
 const shopName = (shop: Storefront) => `${shop.host.replaceAll('.', '-')}.myshopify.com`;
 
-/** Online Store 2.0 with the theme Dawn; headers and inline scripts as public storefronts send them. */
+/** Online Store 2.0 with the theme Dawn; headers and inline scripts like those of public storefronts. */
 export const shopify: PlatformFixture = {
   headers: {
     'powered-by': 'Shopify',

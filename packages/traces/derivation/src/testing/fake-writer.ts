@@ -5,7 +5,7 @@ import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
 
 export interface FakeWriterOptions {
   readonly behaviour: keyof typeof BEHAVIOURS | 'does not open';
-  /** One number: how many records were kept, by any writer that was opened with it. */
+  /** One number: the records kept by all writers opened with it. */
   readonly kept: SharedArrayBuffer;
 }
 

@@ -19,7 +19,7 @@ export const PLAIN_POLICY: CapturePolicy = {
   },
 };
 
-/** A chat completion of gpt-4o that used so many tokens, half of them as input, but for `fields`. */
+/** A chat completion of gpt-4o with this many tokens, half of them input, overridden by `fields`. */
 export function plainExchange(tokens: number, fields: Partial<CapturedExchange> = {}): CapturedExchange {
   const usage = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
   return {

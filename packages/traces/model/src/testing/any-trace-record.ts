@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { BACKGROUND_ROLES, COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
 import type { TraceRecord } from '../trace-record.ts';
 
-/** Often with characters that the codec writes in another way. */
+/** Often with characters that the codec encodes specially. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: fc.constantFrom('a', '"', '\n', '\r', '\t', '\x1c', '\x1e', '\ud800') }),
@@ -11,7 +11,7 @@ const id = fc.string({ unit: 'grapheme' });
 const count = fc.maxSafeNat();
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((made) => new Uint8Array(made));
 
-/** Every field of a record: one that is missing here does not compile. */
+/** Every field of a record. A missing one does not compile. */
 const fields: { readonly [Field in keyof Required<TraceRecord>]: fc.Arbitrary<TraceRecord[Field]> } = {
   id: bytes(16),
   scope: fc.record({ org_id: id, workspace_id: id, gateway_key_id: id, role: id }),

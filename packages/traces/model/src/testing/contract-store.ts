@@ -9,13 +9,13 @@ import { readCursor, type TraceQuery, type TraceStore } from '../trace-store.ts'
 
 /** Statements of a store, one of which can be made to fail. */
 export interface StatementFailures {
-  /** Makes the `n`th statement from now on, counted from 1, fail once, before it has an effect. */
+  /** Makes the `n`th statement from now on, counted from 1, fail once before it has an effect. */
   failAt(n: number): void;
-  /** Whether that statement has come. */
+  /** Whether that statement was reached. */
   readonly hasFailed: boolean;
 }
 
-/** A store without traces, as its test opens it. */
+/** An empty store, opened by its test. */
 export interface ContractStore extends AsyncDisposable {
   readonly writer: RecordWriter;
   readonly store: TraceStore & TraceMeasures & QuotaTotals & Retention;
@@ -47,7 +47,7 @@ export async function listed({ store }: ContractStore, query: Omit<TraceQuery, '
   return ids;
 }
 
-/** Lists, measures, quota totals and the count agree on what is there. */
+/** Lists, measures, quota totals and the count agree on the stored traces. */
 export async function expectKept(opened: ContractStore, records: readonly TraceRecord[]): Promise<void> {
   const { store } = opened;
   expect((await listed(opened)).toSorted()).toEqual(hexIds(records).toSorted());

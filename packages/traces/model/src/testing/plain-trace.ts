@@ -10,7 +10,7 @@ const createId = createTraceIds((count) => {
   return bytes;
 });
 
-/** An ordinary trace, but for `fields`. */
+/** An ordinary trace, overridden by `fields`. */
 export function plainTrace(createdAt: number, fields: Partial<TraceRecord> = {}): TraceRecord {
   return {
     id: createId(createdAt),

@@ -28,7 +28,7 @@ export function testMeasures(open: OpenContractStore): void {
     expect(await rows(opened, { model: 'none' })).toEqual([]);
   });
 
-  test('sums are exact, and percentiles at most 1 % wrong', async () => {
+  test('sums are exact, and percentiles are accurate to 1 %', async () => {
     await using opened = await open();
     const records = Array.from({ length: 100 }, (_, at) =>
       plainTrace(DAY + at, {

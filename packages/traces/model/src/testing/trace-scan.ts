@@ -49,7 +49,7 @@ const range = fc
 const trace = fc.record({
   timestamp: moment,
   latency_ms: fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, fc.nat(200), fc.nat(20_000), fc.nat(3 * HOUR)),
-  /** What a clock that is set meanwhile adds to `created_at`. */
+  /** Offset of `created_at` by a clock that is set in between. */
   skew: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: -2 * DAY, max: 2 * DAY })),
   scope: fc.constantFrom(...SCOPES),
   provider: fc.constantFrom('openai' as const, 'anthropic' as const, 'unknown' as const),
@@ -130,7 +130,7 @@ const isIn = (record: TraceRecord, of: Pick<TraceQuery, 'from' | 'to' | 'provide
   record.model === (of.model ?? record.model) &&
   isOf(record, of.tenant);
 
-/** Doubles of whole trillionths, added up as these. */
+/** Doubles of whole trillionths, summed as such. */
 function exactSum(prices: readonly number[]): number {
   return prices.reduce((sum, usd) => sum + Math.round(usd * PICO_PER_USD), 0) / PICO_PER_USD;
 }
@@ -239,7 +239,7 @@ async function expectUsage({ store }: ContractStore, records: readonly TraceReco
   const days = new Set(expected.map(({ day }) => day));
   const kept = (await Promise.all([...days].map((day) => store.quotaTotals(day)))).flat();
   expect(usageOf(kept)).toEqual(usageOf(expected));
-  // One entry a key, whatever roles it had.
+  // One entry per key, for any roles.
   expect(kept).toHaveLength(Object.keys(usageOf(expected)).length);
 }
 
@@ -247,8 +247,10 @@ async function expectMeasured({ store }: ContractStore, kept: readonly TraceReco
   expectMeasures(await store.measure(query), kept, query);
 }
 
-/** Whatever was written in whatever batches, every result equals a plain scan of what was stored. `open` opens an empty store, in one of
- *  `variants` ways. */
+/**
+ * For any traces in any batches, every result equals a plain scan of the stored traces. `open` opens an empty store, in one of
+ * `variants` ways.
+ */
 export function testAgainstScan(open: (variant: number) => Promise<ContractStore>, variants: number, numRuns: number): void {
   const run = async (batches: RandomTrace[][], queries: MeasureQuery[], lists: TraceQuery[], variant: number) => {
     await using opened = await open(variant);
@@ -259,10 +261,10 @@ export function testAgainstScan(open: (variant: number) => Promise<ContractStore
       const results = await write(opened, ...records);
       kept.push(...records.filter((_, at) => batch[at]?.isBad === false));
       expect(results.map((result) => result === 'written')).toEqual(batch.map(({ isBad }) => !isBad));
-      // A reader may remember what it has read, which is stored otherwise between two queries.
+      // A reader may cache data that changes between two queries.
       const [query] = i % 2 === 1 ? queries : [];
       if (query !== undefined) await expectMeasured(opened, kept, query);
-      // Later batches have traces of hours that were summed up.
+      // Later batches have traces of hours that were already summed.
       if (i % 2 === 0) await store.removeOlderThan(0, 0);
     }
     for (const query of queries) await expectMeasured(opened, kept, query);

@@ -122,7 +122,7 @@ function testWriting(open: OpenContractStore): void {
     expect(await opened.store.get(hex(record.id))).toEqual(expected);
   });
 
-  test('a record that comes again is there once, and counts once', async () => {
+  test('a record written again is stored and counted once', async () => {
     await using opened = await open();
     const [one, two] = [plainTrace(DAY, { scope: ONE }), plainTrace(DAY + 1, { scope: ONE })];
     await write(opened, one);
@@ -130,7 +130,7 @@ function testWriting(open: OpenContractStore): void {
     await expectKept(opened, [one, two]);
   });
 
-  test('one bad record costs one', async () => {
+  test('a bad record affects no other', async () => {
     await using opened = await open();
     const good = [plainTrace(DAY), plainTrace(DAY + 2)] as const;
     const bad = plainTrace(DAY + 1, { model: null as never });
@@ -141,7 +141,7 @@ function testWriting(open: OpenContractStore): void {
 }
 
 function testReading(open: OpenContractStore): void {
-  test('lists are the newest first, page by page, of what the query selects', async () => {
+  test('lists return the selected traces newest first, page by page', async () => {
     await using opened = await open();
     const records = Array.from({ length: 5 }, (_, at) =>
       plainTrace(DAY + at, { scope: at % 2 === 0 ? ONE : TWO, model: `m${at}`, response_status: 200 + at, total_tokens: at }),
@@ -155,7 +155,7 @@ function testReading(open: OpenContractStore): void {
     expect(await listed(opened, { model: 'm3', status: 203 })).toEqual([newest[1]]);
   });
 
-  test('filters take any text, and find what was stored with it', async () => {
+  test('filters accept any text and find traces stored with it', async () => {
     await using opened = await open();
     const odd = plainTrace(DAY, { model: 'a\0b', lineage: { thread_id: 't\0' } });
     await write(opened, odd, plainTrace(DAY + 1));
@@ -164,7 +164,7 @@ function testReading(open: OpenContractStore): void {
     expect((await opened.store.measure({ model: 'a\0b' })).map(({ requests }) => requests)).toEqual([1]);
   });
 
-  test("another tenant's traces are not there", async () => {
+  test('traces of another tenant are not visible', async () => {
     await using opened = await open();
     const [mine, theirs] = [plainTrace(DAY, { scope: ONE }), plainTrace(DAY, { scope: TWO })];
     await write(opened, mine, theirs);
@@ -174,7 +174,7 @@ function testReading(open: OpenContractStore): void {
     expect((await store.measure({ tenant: tenant(ONE) })).map(({ requests }) => requests)).toEqual([1]);
   });
 
-  test('a conversation is read by its ids, and from a trace to its parents', async () => {
+  test('a conversation is read by its ids, and from a trace to its ancestors', async () => {
     await using opened = await open();
     const first = plainTrace(DAY, { lineage: { thread_id: 't' } });
     const parent = { thread_id: 't', parent_checkpoint_id: hex(first.id) };
@@ -188,7 +188,7 @@ function testReading(open: OpenContractStore): void {
 }
 
 function testRemoval(open: OpenContractStore): void {
-  test('what is old is removed, and what keys used stays', async () => {
+  test('old traces are removed, and the usage of keys stays', async () => {
     await using opened = await open();
     const [old, young] = [plainTrace(DAY, { scope: ONE }), plainTrace(DAY + DAY_MS, { scope: TWO })];
     await write(opened, old, young);

@@ -20,7 +20,7 @@ import {
 } from './contract-store.ts';
 import { plainTrace } from './plain-trace.ts';
 
-/** A store is opened for each of some eighty statements: half a second each where that is a database, and several on a busy machine. */
+/** A store is opened for each of some eighty statements: half a second each for a database, and several on a busy machine. */
 const ALL_STATEMENTS_TIMEOUT_MS = 900_000;
 const TOMORROW = DAY + DAY_MS;
 const FIRST = plainTrace(DAY, { scope: ONE, lineage: { thread_id: 't' }, response_status: 503 });
@@ -40,7 +40,7 @@ const READS: Readonly<Record<string, (store: ContractStore['store']) => Promise<
   quotaTotals: (store) => store.quotaTotals('2026-01-05'),
 };
 
-/** Lets every statement of a store fail in turn, once. */
+/** Makes every statement of a store fail once, in turn. */
 export function testTraceStoreFailures(open: OpenContractStore): void {
   test(
     'whatever statement fails, what is kept is kept whole, and what is not can be written again',
@@ -93,7 +93,7 @@ async function openFilled(open: OpenContractStore): Promise<ContractStore> {
   return opened;
 }
 
-/** Writes two batches that share a record, and one of them again as far as it was lost; then removes the oldest. */
+/** Writes two batches that share a record, rewrites the lost part of one, then removes the oldest. */
 async function writeAndRemove(opened: ContractStore): Promise<void> {
   const [old, ...young] = [DAY, DAY + DAY_MS, DAY + DAY_MS, DAY + 2 * DAY_MS].map((at, number) =>
     plainTrace(at, { scope: number % 2 === 0 ? ONE : TWO, lineage: { thread_id: `t${number}` } }),

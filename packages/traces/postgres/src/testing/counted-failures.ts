@@ -1,6 +1,6 @@
 import type { StatementFailures } from '@vitrine/traces/testing/contract-store';
 
-/** Counts the statements of a pool, as its `beforeStatement`, and can make one of them fail as a bug of the server would. */
+/** Counts the statements of a pool as its `beforeStatement`, and can make one of them fail like a server error. */
 export class CountedFailures implements StatementFailures {
   hasFailed = false;
   #left = Number.POSITIVE_INFINITY;

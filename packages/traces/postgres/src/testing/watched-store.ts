@@ -4,14 +4,14 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { openPostgresTraceStore, type PostgresTraceStore } from '../postgres-trace-store.ts';
 import { PostgresTraceWriter } from '../postgres-trace-writer.ts';
 
-/** A store whose statements are seen. */
+/** A store whose statements are recorded. */
 export interface WatchedStore extends AsyncDisposable {
   readonly store: PostgresTraceStore;
-  /** Texts, the oldest first; whoever reads them may empty it. */
+  /** Texts, oldest first. Readers may empty the list. */
   readonly statements: string[];
 }
 
-/** Writes records into a database of their own, and opens a store over it. */
+/** Writes records into a new database and opens a store over it. */
 export async function openWatchedStore(records: readonly TraceRecord[]): Promise<WatchedStore> {
   await using opened = new AsyncDisposableStack();
   const { dsn } = opened.use(await templateDatabase());

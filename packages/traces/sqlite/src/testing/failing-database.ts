@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 
 const METHODS = ['run', 'get', 'all', 'iterate'] as const;
 
-/** A database of which a statement can fail once as a disk would. */
+/** A database with a statement that can fail once like on a bad disk. */
 export class FailingDatabase extends DatabaseSync implements StatementFailures {
   hasFailed = false;
   #left = Number.POSITIVE_INFINITY;

@@ -1,10 +1,12 @@
 import type { CatalogPage, CatalogSource } from '../catalog-page.ts';
 
-/** The most that a scan keeps: of three files of a sitemap. */
+/** Maximum that a scan keeps, from three sitemap files. */
 const MAX_PRODUCTS = 150_000;
 
-/** Addresses of products that were found in the sitemaps of a storefront (`fetch/read-sitemaps.ts`): no census, but a lower bound of how many
- *  products there are, for platforms without an endpoint and shops that have closed theirs. */
+/**
+ * Product addresses from the sitemaps of a storefront (`fetch/read-sitemaps.ts`). Their count is only a lower bound, for platforms
+ * without an endpoint and shops that have closed theirs.
+ */
 export const sitemapProducts: CatalogSource = {
   kind: 'product_sitemap',
   listsProducts: false,
@@ -16,7 +18,7 @@ export const sitemapProducts: CatalogSource = {
   },
 };
 
-/** The same of one sitemap that a platform has for its products. */
+/** The same for one sitemap that a platform provides for its products. */
 export function productSitemap(kind: string, path: string): CatalogSource {
   return {
     kind,

@@ -14,10 +14,13 @@ import {
 } from '../json-catalog.ts';
 
 const JSON_FORMAT = 'format=json';
-/** Of a price in minor units and the same in major ones. */
+/** Ratio of a price in minor units to the same price in major units. */
 const MINOR_UNITS = [1, 100, 1_000];
 
-/** A store page as JSON, which any page of Squarespace is with `?format=json`. A shop may have several store pages, so one is a part. */
+/**
+ * A store page as JSON, which Squarespace serves with `?format=json`. A shop may have several store pages, so one is only a part of the
+ * catalogue.
+ */
 export const squarespaceProducts: CatalogSource = jsonCatalog({
   kind: 'squarespace_products',
   isWhole: false,
@@ -54,7 +57,7 @@ function offerOf(variant: JsonObject, isPriced: boolean): Offer {
   return { price: isPriced ? price : null, isAvailable };
 }
 
-/** The price in major units; none where the one in minor units is another. */
+/** The price in major units; null if the price in minor units contradicts it. */
 function agreedPrice(major: number | null, minor: number | null): number | null {
   if (major === null || minor === null) return major;
   return MINOR_UNITS.some((unit) => Math.abs(major * unit - minor) < 0.5) ? major : null;

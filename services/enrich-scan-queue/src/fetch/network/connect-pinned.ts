@@ -5,10 +5,10 @@ import { FetchError, toFetchError } from './fetch-error.ts';
 import { isLoopbackAddress, isPublicAddress, isSameAddress } from './public-address.ts';
 import type { CheckedHost } from './resolve-host.ts';
 
-/** Of the addresses of a host, how many are tried. */
+/** How many addresses of a host are tried. */
 const MAX_TRIED_ADDRESSES = 3;
 
-/** Begins a connection to an IP address. */
+/** Starts a connection to an IP address. */
 export type Dial = (address: string, port: number) => Socket;
 
 export const dialTcp: Dial = (address, port) => connectTcp({ host: address, port, family: isIP(address), noDelay: true });
@@ -19,13 +19,15 @@ interface PinnedTarget {
   readonly port: number;
   /** For TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  /** A further authority, PEM: for fixture storefronts. */
+  /** An additional certificate authority for fixture storefronts, PEM. */
   readonly ca: string | undefined;
   readonly dial: Dial;
 }
 
-/** Opens a connection to one of the checked addresses and to no other, looks at the address that it got, and verifies the certificate for the
- *  name. Throws FetchError: `connect`, `tls`, `timed_out`, `refused_address`. */
+/**
+ * Opens a connection to one of the checked addresses and to no other, checks the connected address, and verifies the certificate for the
+ * name. Throws FetchError: `connect`, `tls`, `timed_out`, `refused_address`.
+ */
 export async function connectPinned(target: PinnedTarget, aborted: AbortSignal): Promise<Socket> {
   const signal = AbortSignal.any([aborted, AbortSignal.timeout(target.connectTimeoutMs)]);
   let failed: FetchError | undefined;
@@ -65,10 +67,10 @@ function checkConnected({ remoteAddress = '' }: Socket, address: string, { hostn
 async function secure(socket: Socket, { host: { hostname }, ca }: PinnedTarget, signal: AbortSignal): Promise<Socket> {
   const secured = connectTls({
     socket,
-    // A name of the certificate is compared with this one; addresses are not sent in SNI (RFC 6066).
+    // The certificate must match this name. IP addresses are not sent in SNI (RFC 6066).
     ...(isIP(hostname) === 0 ? { servername: hostname } : { host: hostname }),
     ALPNProtocols: ['http/1.1'],
-    // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
@@ -80,7 +82,7 @@ async function secure(socket: Socket, { host: { hostname }, ca }: PinnedTarget, 
     secured.on('error', () => {});
     secured.destroy();
     const known = toFetchError(signal.aborted ? signal.reason : error);
-    // Whatever else breaks a handshake is the other side's TLS.
+    // Any other handshake error is a TLS fault of the peer.
     throw known.reason === 'internal' ? new FetchError('tls', known.message, { cause: error }) : known;
   }
 }

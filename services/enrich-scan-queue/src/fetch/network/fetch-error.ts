@@ -1,11 +1,11 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import type { AttemptReason } from '@vitrine/stores/scans/finish-scan-job';
 
-/** Why a request got no response that can be used. Thrown and caught inside of this folder only. */
+/** Why a request got no usable response. Thrown and caught only inside this folder. */
 export class FetchError extends Error {
   readonly reason: AttemptReason;
   readonly retryAfterMs: number | undefined;
-  /** Bot defences and throttling block a scan, all else fails it. */
+  /** Bot defences and throttling block a scan. All other errors fail it. */
   readonly isBlock: boolean;
 
   constructor(
@@ -25,7 +25,7 @@ const TIMED_OUT = /TIMEOUT|^ETIMEDOUT$|^ABORT_ERR$/;
 const NO_CONNECTION = /^(?:ECONN|EHOST|ENET|EPIPE|EADDR|EACCES|UND_ERR_(?:SOCKET|CLOSED|DESTROYED))/;
 const TLS = /CERT|^ERR_(?:TLS|SSL)|^EPROTO$|^UNABLE_TO_|ISSUER|SELF_SIGNED|SIGNATURE/;
 
-/** What an error of the network or of the HTTP client means for a scan. */
+/** Converts an error of the network or of the HTTP client. */
 export function toFetchError(error: unknown): FetchError {
   if (error instanceof FetchError) return error;
   const name = typeof error === 'object' && error !== null && 'name' in error ? String(error.name) : '';

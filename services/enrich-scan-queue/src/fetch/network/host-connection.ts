@@ -19,9 +19,9 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
-  /** Lower-case names, repeated ones joined; without cookies. */
+  /** Names in lower case, repeated ones joined, without cookies. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names of cookies that were set; their values are kept nowhere. */
+  /** Names of cookies that were set. Their values are not kept. */
   readonly cookieNames: readonly string[];
   /** Decoded. */
   readonly body: Buffer;
@@ -34,7 +34,7 @@ export class HostConnection implements AsyncDisposable {
   readonly #settings: FetchSettings;
   #isUsed = false;
 
-  /** Connects to nothing yet; `signal` ends later attempts to connect. */
+  /** Does not connect yet. `signal` ends later attempts to connect. */
   constructor(origin: URL, host: CheckedHost, settings: FetchSettings, signal: AbortSignal) {
     this.host = host;
     this.#settings = settings;
@@ -79,13 +79,16 @@ export class HostConnection implements AsyncDisposable {
         body: decoded,
       };
     } finally {
-      // A body that was not read to its end would hold the connection.
+      // A body that was not read to its end would block the connection.
       body.on('error', () => {});
       body.destroy();
     }
   }
 
-  /** Once more where the server had closed the connection since the last request, which shows only when the next one is sent (RFC 9110, 9.2.2). */
+  /**
+   * Retries once if the server has closed the connection since the last request, which is detected only when the next one is sent (RFC
+   * 9110, 9.2.2).
+   */
   async #request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
     const isReused = this.#isUsed;
     this.#isUsed = true;

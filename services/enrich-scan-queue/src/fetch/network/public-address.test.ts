@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isPublicAddress } from './public-address.ts';
 
-/** Every range of the registries of special-purpose addresses (IANA), its ends and both neighbours where they are public. */
+/** Every range of the IANA registries of special-purpose addresses: its first and last address, and their neighbours if public. */
 const NOT_PUBLIC = `
 0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.1 127.255.255.254 169.254.0.1 169.254.169.254
 172.16.0.0 172.31.255.255 192.0.0.0 192.0.0.255 192.0.2.1 192.88.99.1 192.168.0.0 192.168.255.255 198.18.0.0 198.19.255.255

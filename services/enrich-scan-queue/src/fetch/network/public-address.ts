@@ -1,8 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
-/** Not global unicast although ipaddr.js calls them so: anycast of 6to4 relays (RFC 7526), the platform address of Azure, and from IPv6 all that is
- *  not assigned to anybody's network or carries an IPv4 address: benchmarking, ORCHID, Teredo, documentation, 6to4, segment routing. */
+/**
+ * Not global unicast although ipaddr.js calls them so: anycast of 6to4 relays (RFC 7526), the platform address of Azure, and from IPv6
+ * all ranges that are not assigned to a network or carry an IPv4 address: benchmarking, ORCHID, Teredo, documentation, 6to4, segment
+ * routing.
+ */
 const REFUSED_RANGES = [
   '192.88.99.0/24',
   '168.63.129.16/32',
@@ -16,7 +19,7 @@ const REFUSED_RANGES = [
 ].map((range) => ipaddr.parseCIDR(range));
 
 /** Whether a scanner may connect to an IP address as text: only global unicast, and no form that carries another address (IPv4-mapped, 6to4,
- *  NAT64, Teredo) or a zone. Text that is no address in its usual form is not public. */
+ *  NAT64, Teredo) or a zone. Text that is not an address in its canonical form is not public. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);

@@ -16,15 +16,15 @@ test.each([
   expect(await read(body, encoding)).toBe(text);
 });
 
-test('the limit of a file of gzip is of decoded bytes', async () => {
+test('the limit of a gzip file applies to decoded bytes', async () => {
   await expect(read(gzipSync(Buffer.alloc(2_000_000)))).rejects.toMatchObject({ reason: 'too_large' });
 });
 
-test('a file of gzip within another encoding is one layer too many, and stays as it is', async () => {
+test('a gzip file within another encoding is one layer too many and stays encoded', async () => {
   expect(await read(gzipSync(gzipSync(XML)), 'gzip')).not.toContain('<urlset');
   expect(await read(gzipSync(XML), '', 1_000, false)).not.toContain('<urlset');
 });
 
-test('what only begins like gzip cannot be decoded', async () => {
+test('a file that only begins like gzip cannot be decoded', async () => {
   await expect(read(Buffer.from([0x1f, 0x8b, 1, 2, 3]))).rejects.toMatchObject({ reason: 'http_error' });
 });

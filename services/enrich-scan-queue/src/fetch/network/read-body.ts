@@ -21,12 +21,14 @@ export interface BodyLimit {
   readonly maxBytes: number;
   /** Whether a longer body ends there instead of being an error. */
   readonly truncate?: boolean;
-  /** Whether the document itself may be a file of gzip, as sitemaps are; not in another encoding. */
+  /** Whether the document itself may be a gzip file, as sitemaps may be; not within another encoding. */
   readonly isGzipFile?: boolean;
 }
 
-/** Reads a body through at most one layer of encoding; the limit is of decoded bytes, so a small archive cannot become a large page. Memory is the
- *  limit and a few chunks. Throws FetchError: `too_large`, `http_error`; errors of the stream pass. */
+/**
+ * Reads a body through at most one layer of encoding. The limit applies to decoded bytes, so a small archive cannot become a large page.
+ * Uses memory for the limit and a few chunks. Throws FetchError: `too_large`, `http_error`; errors of the stream pass.
+ */
 export async function readBody(body: Readable, contentEncoding: string, limit: BodyLimit): Promise<Buffer> {
   const layers = contentEncoding
     .split(',')
@@ -70,7 +72,7 @@ function firstChunk(body: Readable): Promise<Buffer | undefined> {
     const read = () => {
       const chunk = body.read() as Buffer | null;
       if (chunk === null) return;
-      // Put back at once: the stream may be at its end.
+      // Put back at once, because the stream may be at its end.
       body.unshift(chunk);
       settle(() => resolve(chunk));
     };
@@ -81,7 +83,7 @@ function firstChunk(body: Readable): Promise<Buffer | undefined> {
 }
 
 function decode(body: Readable, decoder: NodeJS.ReadWriteStream & Readable): Readable {
-  // The error comes out of the decoder, which is read.
+  // The decoder, which is being read, emits the error.
   pipeline(body, decoder, () => {});
   return decoder;
 }

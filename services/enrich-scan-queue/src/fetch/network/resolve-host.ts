@@ -6,7 +6,7 @@ import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
-/** More addresses than any shop has; a name with more is refused, because all of them are checked. */
+/** More addresses than any shop has. A name with more is refused, because each address is checked. */
 const MAX_ADDRESSES = 64;
 /** No name below these is on the public internet (RFC 6761, RFC 7686, RFC 9476). */
 const NOT_PUBLIC = new Set([
@@ -16,12 +16,12 @@ const NOT_PUBLIC = new Set([
 /** All addresses of a name; none when it has none. */
 export type ResolveAddresses = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Names of tests and of the demo that are served by this machine. */
+/** Names of tests and the demo, served by this machine. */
 export type LoopbackHosts = Readonly<
   Record<string, { readonly address: string; readonly http_port: number; readonly https_port: number }>
 >;
 
-/** Where a host may be connected to: addresses that were checked, and the port where it is another than that of the URL. */
+/** The checked addresses of a host, and the port if it differs from that of the URL. */
 export interface CheckedHost {
   readonly hostname: string;
   readonly addresses: readonly [string, ...string[]];
@@ -29,8 +29,10 @@ export interface CheckedHost {
   readonly loopbackPorts: { readonly http: number; readonly https: number } | undefined;
 }
 
-/** Asks the name servers of the system, for exactly this name: no search domains, no hosts file, no thread of the pool that a slow name server
- *  could hold. Takes at most 5 s. */
+/**
+ * Queries the system's name servers for exactly this name, without search domains and hosts file. Uses no pool thread that a slow name
+ * server could block. Takes at most 5 s.
+ */
 export async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   const cancel = () => resolver.cancel();
@@ -49,8 +51,10 @@ export async function resolveByDns(hostname: string, signal: AbortSignal): Promi
   }
 }
 
-/** Resolves and checks a host of a URL: a literal is checked as it is, of a name every address, and one that is not public refuses the name.
- *  The result is connected to without another lookup. Throws FetchError: `dns`, `refused_address`. */
+/**
+ * Resolves and checks a host of a URL: a literal address, or every address of a name. One address that is not public refuses the name.
+ * The result is used without another lookup. Throws FetchError: `dns`, `refused_address`.
+ */
 export async function resolveHost(
   urlHostname: string,
   { resolve, loopbackHosts }: { readonly resolve: ResolveAddresses; readonly loopbackHosts: LoopbackHosts },

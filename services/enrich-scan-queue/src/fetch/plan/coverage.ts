@@ -3,10 +3,13 @@ import type { ScanCapture } from '../../scan/scan-ports.ts';
 
 const MAX_NOTE_LENGTH = 400;
 
-/** The result of a page class other than home. `excluded`: by robots.txt. */
+/** The result of a page class other than home. `excluded`: excluded by robots.txt. */
 type ClassResult = 'read' | 'missing' | 'excluded';
 
-/** Keeps account of what a scan covered. A class that robots.txt excludes is not planned; `full` is every planned class read. */
+/**
+ * Tracks which page classes a scan covered. A class that robots.txt excludes is not planned. `full` means that every planned class was
+ * read.
+ */
 export class Coverage {
   readonly #results = new Map<PageClass, ClassResult>();
   readonly #notes = new Set<string>();

@@ -8,7 +8,7 @@ interface Hint {
   readonly texts?: readonly string[];
 }
 
-/** Which endpoints to ask; a wrong hint costs one request and proves nothing, because facts come from rules. */
+/** Decides which endpoints are requested. A wrong hint costs one request and has no other effect, because facts come from rules. */
 const HINTS: readonly Hint[] = [
   {
     platform: 'shopify',
@@ -54,7 +54,7 @@ const HINTS: readonly Hint[] = [
   { platform: 'ecwid', texts: ['app.ecwid.com/script.js'] },
 ];
 
-/** Guesses the platform of a home page, as far as requests depend on it. */
+/** Guesses the platform of a home page, to choose requests. */
 export function platformHint({
   headers,
   cookieNames,

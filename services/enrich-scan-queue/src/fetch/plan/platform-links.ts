@@ -3,7 +3,7 @@ import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 /** Links of the home page, chosen by class, as paths or URLs; the best ones first. */
 export type PageLinks = PageEvidence['links'];
 
-/** How a platform forms its paths, where these look like those of no other. */
+/** Paths that are specific to a platform. */
 const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>>> = {
   magento: { collection: /^\/[\w-]+(?:\/[\w-]+)?\.html$/, cart: /^\/checkout\/cart/ },
   prestashop: {
@@ -19,7 +19,7 @@ const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>
   bigcommerce: { collection: /^\/[\w-]+\/$/ },
   'salesforce-commerce-cloud': { collection: /^\/(?:c|s)\/[\w-]+/, product: /\/[\w-]+\.html$/ },
 };
-/** Where carts are, for home pages whose links are drawn by scripts. */
+/** Cart paths, for home pages whose links are rendered by scripts. */
 export const CART_PATHS: Readonly<Record<string, string>> = {
   shopify: '/cart',
   woocommerce: '/cart/',
@@ -51,7 +51,7 @@ const MAX_LINKS = 3_000;
 const MAX_HREF_LENGTH = 500;
 const MAX_PER_CLASS = 3;
 
-/** The links of a home page that match how its platform forms paths: for where the general patterns find none. */
+/** The links of a home page that match the paths of its platform, for pages where the general patterns find none. */
 export function platformLinks(html: string, platform: string | undefined): PageLinks {
   const links: PageLinks = { product: [], collection: [], cart: [] };
   const patterns = Object.entries(PATTERNS[platform ?? ''] ?? {}) as [keyof PageLinks, RegExp][];
@@ -64,7 +64,7 @@ export function platformLinks(html: string, platform: string | undefined): PageL
   return links;
 }
 
-/** Paths with queries; only links of the site itself that begin with a slash or its name are of use. */
+/** Paths with queries. Only links within the site that begin with a slash or its name are used. */
 function hrefsOf(html: string): string[] {
   const found: string[] = [];
   let count = 0;

@@ -7,19 +7,21 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
-/** What an undeclared page was written in that is not UTF-8 (WHATWG, most locales). */
+/** The charset of pages that declare none and are not UTF-8 (WHATWG, most locales). */
 const FALLBACK = 'windows-1252';
 const LABEL = /charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.+-]{2,40})/i;
 const TAG_MAX_LENGTH = 500;
 
-/** Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that the bytes contradict is not believed:
- *  bytes that are UTF-8 and not ASCII are read as UTF-8, and such that are not UTF-8 never are. Unknown labels count as none. */
+/**
+ * Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that contradicts the bytes is
+ * ignored: bytes that are valid non-ASCII UTF-8 are read as UTF-8, and invalid UTF-8 never is. Unknown labels are ignored.
+ */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const mark = BYTE_ORDER_MARKS.find(([, octets]) => octets.every((octet, index) => bytes[index] === octet));
   if (mark !== undefined) return new TextDecoder(mark[0]).decode(bytes);
   const declared = [LABEL.exec(contentType)?.[1], metaCharset(bytes)].flatMap((label) => decoderOf(label) ?? []);
   if (isUtf8(bytes)) {
-    // ISO-2022-JP and UTF-16 without a mark have no byte that UTF-8 could not have.
+    // ISO-2022-JP and UTF-16 without a mark contain only bytes that are valid in UTF-8.
     const hasNul = bytes.includes(0);
     const disguised = declared.find(({ encoding }) => encoding === 'iso-2022-jp' || (hasNul && encoding.startsWith('utf-16')));
     return (disguised ?? new TextDecoder('utf-8')).decode(bytes);
@@ -39,7 +41,7 @@ function metaCharset(bytes: Buffer): string | undefined {
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
-/** A comment that does not end is kept. */
+/** An unterminated comment is kept. */
 function withoutComments(text: string): string {
   let kept = '';
   let from = 0;

@@ -26,8 +26,10 @@ const MAX_CRAWL_DELAY_MS = 3_600_000;
 
 export const ALLOW_ALL: RobotsRules = { isAllowed: () => true, crawlDelayMs: undefined, sitemaps: [], weight: 0 };
 
-/** Reads the text of a robots.txt for the robot of this name. The groups that name it are joined; without one, those for `*`. Of the rules that
- *  match, the longest decides, and of equal ones Allow. Lines that are not understood are ignored. */
+/**
+ * Reads the text of a robots.txt for the robot of this name. The groups that name it are joined; if there are none, those for `*` apply.
+ * The longest matching rule decides, and Allow wins a tie. Unknown lines are ignored.
+ */
 export function parseRobots(text: string, robotName: string): RobotsRules {
   const { groups, sitemaps } = readGroups(text);
   const wanted = robotName.toLowerCase();
@@ -83,7 +85,7 @@ function agentOf(value: string): string {
   return value.trim() === '*' ? '*' : (/^[A-Za-z_-]+/.exec(value.trim())?.[0] ?? value.trim()).toLowerCase();
 }
 
-/** The same octets in the same form: what need not be escaped is not, and escapes are in capitals (RFC 9309, 2.2.2). */
+/** Normalises percent-encoding: unreserved characters are decoded, and escapes are upper-case (RFC 9309, 2.2.2). */
 function normalPath(path: string): string {
   return encodeUnsafe(path).replaceAll(/%([0-9A-Fa-f]{2})/g, (escape, hex: string) => {
     const char = String.fromCharCode(Number.parseInt(hex, 16));
@@ -95,7 +97,10 @@ function encodeUnsafe(path: string): string {
   return path.replaceAll(/[^\u0021-\u007E]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }
 
-/** `*` matches any text, `$` at the end the end. Linear in both for each star: the parts between stars are looked for from left to right. */
+/**
+ * `*` matches any text, and a final `$` matches the end. Linear in both for each star, because the parts between stars are searched from
+ * left to right.
+ */
 function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
   const parts = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');

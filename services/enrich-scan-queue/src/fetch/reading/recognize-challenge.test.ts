@@ -11,7 +11,7 @@ const response = (status: number, text: string, headers: Record<string, string> 
 });
 const page = (title: string, body: string) => `<html><head><title>${title}</title></head><body>${body}</body></html>`;
 
-// Statuses as vendors send them; what each vendor documents or was seen to send.
+// Responses that each vendor documents or was seen to send.
 test.each([
   ['Cloudflare, by its header, at any status', 'cloudflare', response(200, SHOP, { 'cf-mitigated': 'challenge' })],
   ['Cloudflare at 429, as before Shopify stores', 'cloudflare', response(429, '', { 'cf-mitigated': 'challenge' })],
@@ -81,7 +81,7 @@ test.each([
   ['a shop that sells waiting room chairs', response(200, page('Waiting room chairs', 'queue barriers'))],
   ['a missing page', response(404, page('Not found', ''))],
   ['a forbidden page without a mark', response(403, page('Forbidden', ''))],
-])('%s is no challenge', (_, examined) => {
+])('%s is not a challenge', (_, examined) => {
   expect(recognizeChallenge(examined)).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-/** A response as bot defences are recognised by. */
+/** The parts of a response that identify bot defences. */
 export interface ExaminedResponse {
   readonly url: string;
   readonly status: number;
@@ -14,16 +14,16 @@ interface Challenge {
   readonly kind: 'challenged' | 'throttled';
 }
 
-/** Only so much is searched: pages of bot defences are small, and their marks stand at the beginning. */
+/** Only this much is searched, because pages of bot defences are small and their marks are at the beginning. */
 const SEARCHED_CHARS = 64 * 1024;
-/** Longer pages are pages of shops, which load the same scripts when all is well. */
+/** Longer pages are shop pages, which also load these scripts in normal operation. */
 const MAX_CHALLENGE_CHARS = 32 * 1024;
 const MAX_TITLE_CHARS = 300;
 
 interface Mark {
   readonly vendor: string;
   readonly kind?: Challenge['kind'];
-  /** `head`: is certain whatever the body. `error`: of a status from 400. `small`: of a page too short for a shop. */
+  /** `head`: certain from the head alone. `error`: only with a status from 400. `small`: only on a page too short for a shop. */
   readonly where: 'head' | 'error' | 'small';
   readonly test: (examined: Examined) => boolean;
 }
@@ -100,8 +100,10 @@ const MARKS: readonly Mark[] = [
   { vendor: 'unknown', where: 'error', test: ({ title }) => CHECK_TITLE.test(title) },
 ];
 
-/** Recognises bot defences, waiting rooms and throttling at any status, before any rule reads the page: what they serve says nothing about the
- *  storefront. A page that only loads the script of such a vendor is none. Looks at the first 64 KiB. */
+/**
+ * Recognises bot defences, waiting rooms and throttling at any status, before rules read the page, because such pages are no evidence
+ * about the storefront. A page that only loads the script of such a vendor does not count. Searches the first 64 KiB.
+ */
 export function recognizeChallenge({ url, status, headers, text }: ExaminedResponse): Challenge | undefined {
   const searched = text.slice(0, SEARCHED_CHARS).toLowerCase();
   const { hostname, pathname } = new URL(url);

@@ -1,9 +1,9 @@
 import type { StorefrontCondition } from '@vitrine/stores/observation/observation-facts';
 import type { ExaminedResponse } from './recognize-challenge.ts';
 
-/** Longer pages are not those of closed or parked sites, whatever words they have. */
+/** Longer pages are never those of closed or parked sites, regardless of their words. */
 const MAX_NOTICE_CHARS = 48 * 1024;
-/** Statuses with which platforms answer for shops that are gone or unpaid. */
+/** Statuses that platforms return for removed or unpaid shops. */
 const CLOSED_STATUSES = new Set([402, 404, 410, 423]);
 const CLOSED_NOTICES = [
   'this store is unavailable',
@@ -48,8 +48,10 @@ export interface Condition {
   readonly note: string | null;
 }
 
-/** Whether what a home page request ended at is an open storefront. A closed, password or parked page is an observation of that alone; a login
- *  that stands before the whole shop counts as a password. Spec: S8.15. */
+/**
+ * Whether a home page request ended at an open storefront. A closed, password or parked page is only an observation of that status. A
+ * login in front of the whole shop counts as a password. Spec: S8.15.
+ */
 export function storefrontCondition({ url, status, text }: ExaminedResponse): Condition {
   const { hostname, pathname } = new URL(url);
   const isNotice = text.length <= MAX_NOTICE_CHARS;

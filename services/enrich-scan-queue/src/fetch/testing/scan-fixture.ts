@@ -13,13 +13,13 @@ export interface FixtureScan {
 export interface FixtureScanOptions extends Partial<Omit<FetchSettings, 'limits'>> {
   readonly limits?: Partial<FetchLimits>;
   readonly signal?: AbortSignal;
-  /** From this request on, counted from 1, the gate puts the scan off. */
+  /** From this request on, counted from 1, the gate postpones the scan. */
   readonly delayedFrom?: number;
-  /** Before the n-th request, from 1; a promise is waited for, as long as the scan does. */
+  /** Called before the n-th request, from 1. The scan waits for a returned promise. */
   readonly onTurn?: (turn: number) => unknown;
 }
 
-/** Scans a domain with a gate that notes who is asked and lets all pass. Names that are not in `loopbackHosts` have no address by default. */
+/** Scans a domain with a gate that records the hosts and allows all. Names that are not in `loopbackHosts` have no address by default. */
 export async function scanFixture(domain: string, options: FixtureScanOptions): Promise<FixtureScan> {
   const { limits, signal = new AbortController().signal, delayedFrom = Infinity, onTurn, ...settings } = options;
   const turns: RequestTarget[] = [];
@@ -49,7 +49,7 @@ export async function scanFixture(domain: string, options: FixtureScanOptions): 
   return { result: await scan(domain, { gate, signal }), turns, slowdowns };
 }
 
-/** For machines that pause: no test waits so long where all is well. */
+/** Allows for pauses of the machine. No test normally waits this long. */
 const PATIENT = {
   connectTimeoutMs: 60_000,
   headersTimeoutMs: 60_000,

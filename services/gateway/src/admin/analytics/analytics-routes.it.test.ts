@@ -30,7 +30,7 @@ const sum = (of: readonly TraceSummary[], value: (trace: TraceSummary) => number
 const day = () => `${traces[0]?.timestamp.slice(0, 10)}T00:00:00.000Z`;
 
 describe('GET /api/analytics', () => {
-  test('usage and cost are sums, or series when a group or a bucket is requested', async () => {
+  test('usage and cost are totals, or a series when a group or a bucket is requested', async () => {
     expect(await ask(shapes.usageTotals, 'usage')).toEqual({
       total_input_tokens: sum(traces, (one) => one.input_tokens),
       total_output_tokens: sum(traces, (one) => one.output_tokens),
@@ -52,7 +52,7 @@ describe('GET /api/analytics', () => {
     expect(byWeek.items[0]).not.toHaveProperty('group');
   });
 
-  test('models: the most used first, time to first token over streams only', async () => {
+  test('models are listed most used first, with time to first token over streams only', async () => {
     const { items } = await ask(shapes.modelRows, 'models');
     expect(items.map(({ model, request_count: count }) => [model, count])).toEqual([
       ['gpt-4o-mini', 4],
@@ -64,14 +64,14 @@ describe('GET /api/analytics', () => {
     expect(items[2]?.avg_ttft_ms).toBe(0);
   });
 
-  test('keys are provider credentials, with when they were last active', async () => {
+  test('keys are provider credentials with the time of their last use', async () => {
     const { items } = await ask(shapes.keyRows, 'keys');
     expect(items.map(({ request_count: count }) => count)).toEqual([3, 3, 1]);
     for (const { api_key_hash: hash, last_active_at: last } of items)
       expect(last).toBe(traces.find((one) => one.api_key_hash === hash)?.timestamp);
   });
 
-  test('latency and errors are broken down by what is requested', async () => {
+  test('latency and errors are broken down by the requested dimension', async () => {
     const [whole] = (await ask(shapes.latencyRows, 'latency')).items;
     const latencies = traces.map((one) => one.latency_ms);
     expect(whole).toMatchObject({ request_count: 7, min_ms: Math.min(...latencies), max_ms: Math.max(...latencies) });
@@ -118,7 +118,7 @@ describe('GET /api/analytics', () => {
       ['latency?group_by='],
       ['errors'],
       ['errors?model=gpt-4o'],
-    ])('are absent from %s, where nothing is grouped', async (path) => {
+    ])('are absent from %s, which has no groups', async (path) => {
       const response = (await gateway.get(`/api/analytics/${path}`)) as Grouped;
       expect(response).not.toHaveProperty('group_by');
       expect(response.items).toHaveLength(1);
@@ -126,7 +126,7 @@ describe('GET /api/analytics', () => {
     });
   });
 
-  test('summary has the seven fields, and no top model without a trace', async () => {
+  test('summary has the seven fields, without a top model when there are no traces', async () => {
     const whole = await ask(shapes.summary, 'summary');
     expect(whole).toMatchObject({ total_requests: 7, active_keys: 3, top_model: 'gpt-4o-mini' });
     expect(await ask(shapes.summary, 'summary?model=none')).toEqual({

@@ -14,10 +14,10 @@ const traces = {
   model: text().describe('Only this model, by its exact name.'),
 } satisfies FilterShapes<MeasureFilters, 'from' | 'to'>;
 
-/** Which traces count. Spec: G7.1. */
+/** Filters for the traces to include. Spec: G7.1. */
 export const tracesQuery = rangeQuery(traces);
 
-/** Setting either switches to the shape of a series; without `bucket` it goes by days then. */
+/** Setting either one returns a series. The default bucket is a day. */
 const seriesQuery = rangeQuery({
   ...traces,
   group_by: oneOf(SERIES_GROUPS).describe('Divides the series.'),

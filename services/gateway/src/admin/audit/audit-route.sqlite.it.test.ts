@@ -86,21 +86,21 @@ describe('GET /api/audit-events', () => {
     ]);
   });
 
-  test('lists nothing of another tenant or workspace, and nothing of anonymous callers', async () => {
+  test('lists no events of another tenant or workspace, or of anonymous callers', async () => {
     await call('/api/gateway-keys', BETA, { method: 'POST', body: '{}' });
     await call('/api/gateway-keys', 'other-room-token-0123456789', { method: 'POST', body: '{}' });
     await call('/api/traces');
     expect(new Set(places(await events('?limit=200')))).toEqual(new Set(['acme/search']));
     expect(new Set(places(await events('?limit=200', BETA)))).toEqual(new Set(['beta/search']));
     expect(await events('?actor=beta-owner')).toEqual([]);
-    // Not even with a place in the list that is another's.
+    // Not even with the cursor of another tenant.
     const theirs = (await page('?limit=1', BETA)).items[0];
     const { next_cursor: cursor = '' } = await page('?limit=1', ACME);
     expect(theirs).toBeDefined();
     expect(new Set(places(await events(`?limit=200&cursor=${cursor}`, BETA))).has('acme/search')).toBe(false);
   });
 
-  test('lists changes of the command line for the tenant of the keys', async () => {
+  test('lists changes made on the command line under the tenant of the key', async () => {
     const made = await call('/api/gateway-keys', ACME, { method: 'POST', body: '{}' });
     const { id } = made.body as { id: string };
     await runCaptured(gatewayCommandLine(), ['keys', 'revoke', id], {
@@ -115,7 +115,7 @@ describe('GET /api/audit-events', () => {
     ['outcome=deny', (one: ListedAuditEvent) => one.outcome === 'deny'],
     ['outcome=allow&action=gateway_key.revoke', (one: ListedAuditEvent) => one.action === 'gateway_key.revoke'],
     ['actor=acme-viewer', (one: ListedAuditEvent) => one.actor === 'acme-viewer'],
-  ])('%s shows what meets it, and all of it', async (query, isMeant) => {
+  ])('%s returns every matching event and no other', async (query, isMeant) => {
     const all = await events('?limit=200');
     expect(all.length).toBeLessThan(200);
     const items = await events(`?limit=200&${query}`);
@@ -123,7 +123,7 @@ describe('GET /api/audit-events', () => {
     expect(items).toEqual(all.filter(isMeant));
   });
 
-  test('from and to are inclusive, and a date is a day', async () => {
+  test('from and to are inclusive, and a date means the whole day', async () => {
     const day = Date.UTC(2026, 0, 5);
     using store = new SqliteKeyStore(join(gateway.folder, 'gateway-keys.db'));
     store.appendAudit([day - 1, day, day + 86_399_999, day + 86_400_000].map((at) => stored(at, { workspace_id: 'search' })));
@@ -193,12 +193,12 @@ describe('pages', () => {
   const OWNER = 'paged-owner-token-0123456789';
   const WITH_OWNER = `${YAML}\n    - {id: paged, token: ${OWNER}, org_id: acme, workspace_id: paged, role: owner}`;
 
-  test('list each event once while others are written and old ones are removed', async () => {
+  test('list each event once during concurrent writes and retention', async () => {
     await using paged = await startTestGateway({}, WITH_OWNER);
     const path = join(paged.folder, 'gateway-keys.db');
     using store = new SqliteKeyStore(path);
     const now = Date.now();
-    // Several of a moment: the cursor has to distinguish them.
+    // Several events have the same time, which the cursor has to distinguish.
     store.appendAudit(Array.from({ length: 100 }, (_, i) => stored(now - 1_000_000 + Math.floor(i / 7), { target: `${i}` })));
     const seen: string[] = [];
     let cursor: string | undefined = '';
@@ -209,11 +209,11 @@ describe('pages', () => {
       store.appendAudit([stored(now + turn, { target: 'new' })]);
       if (turn === 4) store.removeAuditBefore(now - 1_000_000 + 3);
     }
-    // 45 were read; of the others the oldest 21 are gone.
+    // 45 were read. Of the rest, the oldest 21 were removed.
     expect(seen).toEqual(Array.from({ length: 79 }, (_, i) => `${99 - i}`));
   });
 
-  test('hold 50 by default, and the last has no next_cursor', async () => {
+  test('contain 50 by default, and the last has no next_cursor', async () => {
     await using paged = await startTestGateway({}, WITH_OWNER);
     using store = new SqliteKeyStore(join(paged.folder, 'gateway-keys.db'));
     store.appendAudit(Array.from({ length: 51 }, (_, i) => stored(Date.now() - i)));

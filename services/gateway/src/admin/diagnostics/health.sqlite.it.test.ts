@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { rawExchange } from '../../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-/** Health waits for no worker: one that is locked out takes 2 s for each try. */
+/** Health checks do not wait for a worker, because a locked-out worker takes 2 s for each attempt. */
 const PROMPT_MS = 1_900;
 
 let gateway: TestGateway;
@@ -25,7 +25,7 @@ async function health(): Promise<Health> {
   const { status, reasons } = (await response.json()) as Health;
   return reasons === undefined ? { status } : { status, reasons };
 }
-/** Waits for health to say exactly this. */
+/** Waits until health returns exactly this. */
 const healthBecomes = (reasons: readonly string[]) => {
   const wanted = JSON.stringify(reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons });
   return waitUntil(async () => JSON.stringify(await health()) === wanted, { what: wanted, timeoutMs: 15_000 });
@@ -43,7 +43,7 @@ function hold(): Disposable {
   return { [Symbol.dispose]: () => database.isOpen && database.close() };
 }
 
-test('degraded while writes fail; ok again when a test write succeeds, although nothing is sent', async () => {
+test('degraded while writes fail; ok again when a test write succeeds, without any traffic', async () => {
   gateway = await startTestGateway();
   expect(await health()).toEqual({ status: 'ok' });
   {
@@ -56,7 +56,7 @@ test('degraded while writes fail; ok again when a test write succeeds, although 
   expect(gateway.log.some((line) => line.includes('"lost":1') && line.includes('trace writes recovered'))).toBe(true);
 });
 
-test('ok again as soon as a batch is written whole', async () => {
+test('ok again as soon as a complete batch is written', async () => {
   gateway = await startTestGateway();
   {
     using _lock = hold();

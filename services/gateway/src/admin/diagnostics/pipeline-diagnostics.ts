@@ -12,7 +12,7 @@ const percentage = z.int().min(0).max(100);
 const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
-/** Spec: G3.7 to G3.11. The last eight are ours: what was held back or not kept. */
+/** Spec: G3.7 to G3.11. The last eight fields are our own: delayed requests and dropped data. */
 const pipelineDiagnosticsShape = z
   .strictObject({
     schema_version: z.literal('trace-pipeline-diagnostics.v1'),
@@ -61,12 +61,12 @@ interface PipelineState {
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: (typeof STORE_DRIVERS)[number];
   readonly rejectionsUnkept: number;
-  /** What trace-writers have dropped. */
+  /** Traces dropped by trace-writers. */
   readonly writerDrops: WriterDrops;
   readonly audit: { readonly lost: number; readonly lostByCause: Partial<Record<AuditLossCause, number>> };
 }
 
-/** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
+/** Counters and losses of the trace pipeline as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
   { queue: { capacity, depth, counters }, bodies, storeDriver, rejectionsUnkept, writerDrops, audit }: PipelineState,
   now: number,
@@ -110,7 +110,7 @@ export function pipelineDiagnostics(
   };
 }
 
-/** The last one of this process or of a trace-writer. */
+/** The last drop in this process or in a trace-writer. */
 function lastWriteDrop({ lastWriteDropAt: ownAt, lastWriteDropOperation: own }: QueueCounters, { last }: WriterDrops) {
   const byWriter = last !== undefined && last.at > (ownAt ?? 0) ? last : undefined;
   const at = byWriter?.at ?? ownAt;

@@ -15,7 +15,7 @@ export const HEALTH_REASONS = [
 ] as const;
 export type HealthReason = (typeof HEALTH_REASONS)[number];
 
-/** What is looked at; none of it waits for anything. */
+/** The inputs of the health check. Reading them never blocks. */
 interface HealthState {
   readonly writes: { readonly isFailing: boolean };
   readonly queue: { readonly isSaturated: boolean };
@@ -26,7 +26,7 @@ interface HealthState {
   };
 }
 
-/** Why the gateway is degraded now; nothing when it is not. */
+/** The reasons why the gateway is degraded now; empty when it is healthy. */
 export function healthReasons({ writes, queue, auth, traces }: HealthState): HealthReason[] {
   const failedBy = traces.publisher?.figures.failedBy;
   const holds: Readonly<Record<HealthReason, boolean>> = {
@@ -49,17 +49,18 @@ const details = {
   spooled_since: z.iso.datetime().optional().describe('Since when traces wait there.'),
 };
 
-/** What health says of the process beside its store. */
+/** The health of the process apart from its store. */
 export interface RunningService {
   readonly version: string;
   readonly uptimeSec: () => number;
   /** Why it is degraded now. */
   readonly reasons: () => readonly HealthReason[];
-  /** Traces that wait for a broker; undefined where none is used. */
+  /** Traces that wait for a broker; undefined without a broker. */
   readonly spool: () => { readonly spooledRecords: number; readonly spoolingSince: number | undefined } | undefined;
 }
 
-/** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its count, and waits for no worker and no other server.
+/** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its own count. It does not wait for a worker or
+ *  another server.
  *  Spec: G2.1, G2.2, G3.1 to G3.6, G21.1. */
 export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons, spool }: RunningService): AdminRoute[] {
   return serviceRoutes({

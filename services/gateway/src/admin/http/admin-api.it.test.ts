@@ -81,11 +81,11 @@ describe('GET /api/traces', () => {
     [`from=2020-01-01T00:00:00Z&to=2099-01-01T00:00:00%2B02:00`, 8],
     ['api_key_hash=00', 0],
     ['provider=', 8],
-  ])('%s finds %i', async (query, found) => {
+  ])('%s returns %i traces', async (query, found) => {
     expect((await list(query)).items).toHaveLength(found);
   });
 
-  test('by the hash of the provider credential', async () => {
+  test('filters by the hash of the provider credential', async () => {
     const [newest] = (await list('limit=1')).items;
     expect((await list(`api_key_hash=${newest?.api_key_hash}`)).items).toHaveLength(1);
   });
@@ -104,7 +104,7 @@ describe('GET /api/traces', () => {
 });
 
 describe('GET /api/traces/:id', () => {
-  test('is the trace in full; without capture there are no bodies', async () => {
+  test('returns the full trace, without bodies when capture is off', async () => {
     const [newest] = (await list('limit=1')).items;
     const detail: TraceDetail = traceDetail.parse(await gateway.get(`/api/traces/${newest?.id}`));
     expect(detail).toMatchObject({ ...newest, metadata: { org_id: 'default', workspace_id: 'default', redaction_mode: 'off' } });
@@ -144,7 +144,7 @@ describe('the service', () => {
     });
   });
 
-  test('diagnostics have every field of the specification', async () => {
+  test('diagnostics contain every field of the specification', async () => {
     expect(await gateway.get('/api/diagnostics/trace-pipeline')).toMatchObject({
       schema_version: 'trace-pipeline-diagnostics.v1',
       generated_at: expect.stringMatching(/Z$/),

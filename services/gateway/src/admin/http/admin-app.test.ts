@@ -11,6 +11,6 @@ test.each([
   ['trace_store_unavailable', 503, false],
   ['key_store_unavailable', 503, false],
   ['pepper_unusable', 503, false],
-])('%s has status %i; expected, and so not logged as a failure: %s', (code, status, expected) => {
+])('%s has status %i; expected, therefore not logged as a failure: %s', (code, status, expected) => {
   expect([statusOf(code, FAULT_STATUSES), isExpected(code, FAULT_STATUSES)]).toEqual([status, expected]);
 });

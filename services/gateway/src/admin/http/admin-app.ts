@@ -114,7 +114,7 @@ export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 
     const decide = () => authenticate(request.headers, permission);
     const verdict = request.telemetry === undefined ? decide() : request.telemetry.authenticate(decide, request.correlationId);
     if (!('rejection' in verdict)) {
-      // Without authentication any page that a browser shows could change keys.
+      // Without this check any page in a browser could change keys while authentication is off.
       if (verdict.identity === undefined && changesSomething(request) && isForeign(request.headers)) {
         trail.denied(request, verdict, 'forbidden');
         throw new Fault('origin_not_allowed', { say: 'origin not allowed' });
@@ -130,7 +130,7 @@ function changesSomething({ method }: { readonly method: string }): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
-/** Whether a page of another host sends the request. */
+/** Whether the request comes from a page of another host. */
 function isForeign({ origin, host }: IncomingHttpHeaders): boolean {
   return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());
 }

@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
 
 async function open(text: string): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url);
-  // A client that does not close its half because the gateway has closed its own.
+  // A client that keeps its half of the connection open after the gateway has closed its own.
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   socket.on('error', () => {});
   await once(socket, 'connect');
@@ -66,7 +66,7 @@ const isHealthy = () =>
     { what: 'health to respond', timeoutMs: 8_000 },
   );
 
-describe('a socket that Node hands over', () => {
+describe('a socket that Node detaches from its HTTP server', () => {
   test.each([
     ['CONNECT, and the client leaves', CONNECT, (socket: Socket) => void socket.once('data', () => socket.destroy())],
     ['CONNECT, and the client stays', CONNECT, (socket: Socket) => socket.resume()],
@@ -86,7 +86,7 @@ describe('a socket that Node hands over', () => {
     15_000,
   );
 
-  test('gets 405 in JSON when it was a CONNECT', async () => {
+  test('gets 405 JSON for a CONNECT', async () => {
     const response = await rawTalk(gateway.url, CONNECT);
     expect(response).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
     expect(response).toContain('{"error":"method not allowed"}');
@@ -102,20 +102,20 @@ describe('a socket that Node hands over', () => {
   });
 });
 
-describe('behind a request with a response in progress', () => {
+describe('after a request whose response is in progress', () => {
   const behind: [string, string][] = [
     ['a CONNECT', CONNECT],
     ['garbage', 'garbage\r\n\r\n'],
     ['a head that is too large', `GET / HTTP/1.1\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`],
   ];
-  test.each(behind)('%s leaves that response whole, and the connection is closed after it', async (_name, extra) => {
+  test.each(behind)('%s leaves that response complete, and the connection is closed after it', async (_name, extra) => {
     const response = await rawTalk(gateway.url, chat('slow=100,chunks=20', true) + extra);
     expect(response).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(response.split('HTTP/1.1 200')).toHaveLength(2);
     expect(response).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n(?:HTTP\/1\.1 4\d\d |$)/);
   });
 
-  test.each(behind)('%s that comes in the middle of a stream does not show in it', async (_name, extra) => {
+  test.each(behind)('%s that arrives during a stream does not appear in the stream', async (_name, extra) => {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname, () => socket.write(chat('chunks=2000,chunk-bytes=200', true)));
     socket.setEncoding('latin1').on('error', () => {});
@@ -184,12 +184,12 @@ test('open and closed connections are counted by reason, from 0 on', async () =>
   expect({ ...others, connection_limit: 0 }).toEqual(expected);
 });
 
-describe('what a client may hold open', () => {
+describe('connections that a client may keep open', () => {
   const DRIP_MS = 200;
   const BOUND_MS = 15_000;
   const upload = `POST /openai/v1/files HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`;
 
-  test('ends within 15 s without a key, on every listener, whatever little it sends', async () => {
+  test('without a key a connection ends within 15 s on every listener, however slowly it sends', async () => {
     const metricsPort = await freePort();
     await using strict = await startTestGateway({
       SVC_AUTH_ENABLED: 'true',
@@ -214,7 +214,7 @@ describe('what a client may hold open', () => {
     // Not `once` of node:events, which rejects for a connection that ends by a reset.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const given = setTimeout(() => socket.destroy(), 2 * BOUND_MS);
-    // A half that the server has closed is enough: it counts its connection as ended when the client's own is reset.
+    // The half that the server closes is enough: the server counts its connection as ended when the client's half is reset.
     socket.once('end', () => socket.end());
     await closed;
     clearInterval(drip);
@@ -222,7 +222,7 @@ describe('what a client may hold open', () => {
     return performance.now() - before;
   }
 
-  test('a response that its client does not read is cut, one that waits for more is not', async () => {
+  test('a response is cut when its client does not read it, but not when it waits for the provider', async () => {
     const server = createServer({ ServerResponse: ClientResponse });
     using connections = new ClientConnections(server, plainRejections('X-Correlation-ID'), 300);
     const { promise: waited, resolve } = Promise.withResolvers<void>();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-/** Sends a head, and `parts` times a part, and then `end`; only when all of it was taken or refused, it reads. */
+/** Sends a head, a part `parts` times, and then `end`. Reads only after all of it was accepted or refused. */
 async function sendAll(
   head: string,
   part: Buffer,
@@ -52,7 +52,7 @@ test.each([
   expect([parts, response.slice(0, 12)]).toEqual([40, `HTTP/1.1 ${status}`]);
 });
 
-test('a rejected upload without end is cut after 128 MiB and what was on its way', async () => {
+test('an endless rejected upload is cut after 128 MiB plus data in flight', async () => {
   const { parts } = await sendAll(`POST ${PATH} HTTP/1.1\r\nHost: a\r\n${CHUNKED}`, CHUNK, 1_000);
   expect(parts).toBeGreaterThanOrEqual(128);
   expect(parts).toBeLessThan(200);

@@ -3,7 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { join } from 'node:path';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// Spec: G9.8: without authentication a foreign Origin may read, and change nothing.
+// Spec: G9.8: without authentication a foreign Origin may read but not change anything.
 
 const opened = new AsyncDisposableStack();
 let gateway: TestGateway;
@@ -30,14 +30,14 @@ test.each([
   ['another port of this host', 'http://127.0.0.1:1'],
   ['no origin that can be named', 'null'],
   ['something else', 'nonsense'],
-])('a page of %s can neither make nor rotate nor revoke a key, and may read', async (_, origin) => {
+])('a page of %s cannot create, rotate or revoke a key, but may read', async (_, origin) => {
   expect(await send(gateway.url, 'POST', KEYS, { origin })).toEqual(REFUSED);
   expect(await send(gateway.url, 'POST', `${KEYS}/gk_0123456789abcdef/rotate`, { origin })).toEqual(REFUSED);
   expect(await send(gateway.url, 'DELETE', `${KEYS}/gk_0123456789abcdef`, { origin })).toEqual(REFUSED);
   expect(await send(gateway.url, 'GET', KEYS, { origin })).toEqual([200, { items: [] }]);
 });
 
-test('a page of the gateway itself and a program may change keys, and with authentication a key decides', async () => {
+test('the own origin and programs may change keys, and with authentication the key decides', async () => {
   for (const headers of [{ origin: gateway.url }, {}]) expect((await send(gateway.url, 'POST', KEYS, headers))[0]).toBe(201);
   const headers = { origin: 'https://evil.example', 'x-svc-gateway-key': OWNER };
   expect((await send(guarded.url, 'POST', KEYS, headers))[0]).toBe(201);

@@ -15,7 +15,7 @@ type Handle<Result> = (
   rejection: Rejection | undefined,
 ) => Result;
 
-/** The gateway's HTTP server: the proxy comes first, and takes every request that has a rejection; everything else goes to the admin API. */
+/** The gateway's HTTP server: the proxy runs first and handles every request with a rejection. All other requests go to the admin API. */
 export function createGatewayServer(
   proxy: Handle<boolean>,
   admin: Handle<void>,

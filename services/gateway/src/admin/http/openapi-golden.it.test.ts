@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-test('docs/api/gateway.openapi.json is what the gateway serves; npm run golden rewrites it', () => {
+test('docs/api/gateway.openapi.json equals the served document; npm run golden rewrites it', () => {
   const text = `${JSON.stringify(document, null, 2)}\n`;
   expect(text).toBe(goldenText(GOLDEN, text));
 });
@@ -44,7 +44,7 @@ describe('the description', () => {
     expect(silent).toEqual([]);
   });
 
-  test('names every body and every response', () => {
+  test('describes every body and every response', () => {
     const nameless = operations().filter(({ operation: { requestBody, responses } }) =>
       [requestBody, ...Object.values(responses)].some(
         (part) => part?.content !== undefined && !('$ref' in part.content['application/json'].schema),

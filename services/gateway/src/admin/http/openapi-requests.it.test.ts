@@ -4,8 +4,8 @@ import addFormats from 'ajv-formats';
 import { rawTalk } from '../../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// The description and the gateway have to refuse the same requests: each value below is sent to each parameter and field, and what the
-// description says of it is what the gateway has to do. Every response is compared with the description as well (`verifyResponses`).
+// The description and the gateway have to refuse the same requests. Each value below is sent to each parameter and field, and the
+// gateway has to accept or refuse it as described. Every response is compared with the description as well (`verifyResponses`).
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ interface Parameter {
 
 interface Described {
   readonly method: string;
-  /** Ids of things that are not there in the place of path parameters. */
+  /** Ids of missing resources, used as path parameters. */
   readonly path: string;
   readonly template: string;
   readonly parameters: readonly Parameter[];
@@ -68,7 +68,7 @@ function fieldsOf(body: Schema): string[] {
   return Object.keys(described?.properties ?? {});
 }
 
-/** Whether the description allows this text as a parameter of a query. */
+/** Whether the description allows this text as a query parameter. */
 function allows({ schema }: Parameter, text: string): boolean {
   // `allowEmptyValue`
   if (text === '') return true;
@@ -104,7 +104,7 @@ const TEXTS = [
   ['0'.repeat(32), 'f'.repeat(32), 'F'.repeat(32), '0'.repeat(31), 'g'.repeat(32)],
 ].flat();
 
-test('every parameter of every query takes what is described, and refuses everything else by its name', async () => {
+test('every query parameter accepts the described values, and an error names it for all others', async () => {
   const wrong: string[] = [];
   let [accepted, refused] = [0, 0];
   for (const { method, path, parameters } of operations)
@@ -130,7 +130,7 @@ test('every parameter of every query takes what is described, and refuses everyt
   expect(refused).toBeGreaterThan(500);
 });
 
-test('a range between two milliseconds holds nothing, and is no mistake', async () => {
+test('a range between two milliseconds is valid and empty', async () => {
   const [from, to] = [`from=${DAY}T12:00:00.0001Z`, `to=${DAY}T12:00:00.0002Z`];
   const ranged = operations.filter(({ parameters }) => parameters.some(({ name }) => name === 'from'));
   expect(ranged.length).toBeGreaterThanOrEqual(8);
@@ -141,7 +141,7 @@ test('a range between two milliseconds holds nothing, and is no mistake', async 
   }
 });
 
-test('an unknown parameter of any query is refused by its name, whatever the operation takes', async () => {
+test('an unknown query parameter is refused by name in every operation', async () => {
   expect(operations.length).toBeGreaterThan(15);
   for (const { method, path, parameters } of operations) {
     const known = parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name);
@@ -165,11 +165,11 @@ test('an unknown parameter of any query is refused by its name, whatever the ope
   }
 });
 
-test('the scrape, which is no operation of the API, takes any query: scrapers have parameters of their own', async () => {
+test('the scrape accepts any query, because scrapers have their own parameters', async () => {
   expect((await fetch(`${gateway.url}/metrics?name[]=svc&format=text`)).status).toBe(200);
 });
 
-test('a part of a path that is not of its form is not found, and never an error', async () => {
+test('an invalid path segment is 404, never a server error', async () => {
   const ids = [...TEXTS.filter((text) => !['', '.', '..'].includes(text) && text.length < 200), 'x'.repeat(129)];
   for (const { method, template } of operations.filter(({ parameters }) => parameters.some(({ in: where }) => where === 'path')))
     for (const id of ids) {
@@ -188,7 +188,7 @@ describe('bodies', () => {
   const VALUES: readonly ((field: string) => unknown)[] = [
     ...PLAIN.map((value) => () => value),
     ...[64, 65, 128, 129, 256, 257, 1_024, 1_025, 2_048, 2_049].flatMap((length) => [
-      // What is the id of a key is no token.
+      // The id of a key is not a valid token.
       (field: string) => field.charAt(0).repeat(length),
       () => '😀'.repeat(length),
     ]),
@@ -203,7 +203,7 @@ describe('bodies', () => {
     () => Array<string>(65).fill('proxy:write'),
   ];
 
-  test('every field takes what is described, and refuses everything else', async () => {
+  test('every field accepts the described values and refuses all others', async () => {
     const wrong: string[] = [];
     let [accepted, refused] = [0, 0];
     for (const { method, path, body } of operations) {
@@ -228,7 +228,7 @@ describe('bodies', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  test.each(['[]', 'null', '3', '"x"', '{', '{}{}', '{} x', "{'a':1}", '{"__proto__":{}}'])('%s is no body', async (text) => {
+  test.each(['[]', 'null', '3', '"x"', '{', '{}{}', '{} x', "{'a':1}", '{"__proto__":{}}'])('%s is refused', async (text) => {
     for (const { method, path, body } of operations) {
       if (body === undefined) continue;
       const response = await fetch(gateway.url + path, { method, body: text });
@@ -237,7 +237,7 @@ describe('bodies', () => {
     }
   });
 
-  test('permissions are taken in any letter case, as they always were', async () => {
+  test('permissions are accepted in any letter case', async () => {
     const body = JSON.stringify({ permissions: [' PROXY:Write '] });
     const made = await fetch(`${gateway.url}/api/gateway-keys`, { method: 'POST', body });
     expect([made.status, await made.json()]).toMatchObject([201, { permissions: ['proxy:write'] }]);
@@ -245,21 +245,21 @@ describe('bodies', () => {
 });
 
 describe('paths', () => {
-  test('end where they end: with a slash behind, or two between, they are others', async () => {
+  test('match exactly: a trailing or doubled slash is another path', async () => {
     for (const { method, path } of [...operations.filter(({ path }) => path !== '/'), { method: 'GET', path: '/metrics' }])
       for (const other of [
         `${path}/`,
         `${path}/?limit=1`,
         ...(path === '/metrics' ? [] : [`${path}//`, path.replace('/api', '/api/')]),
       ]) {
-        // A client of its own would tidy the path up.
+        // Other HTTP clients would normalise the path.
         const text = await rawTalk(gateway.url, `${method} ${other} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
         expect([method, other, text.split('\r\n', 1)[0]]).toEqual([method, other, 'HTTP/1.1 404 Not Found']);
         expect(text).toContain('{"error":"not found"}');
       }
   });
 
-  test('name HEAD in Allow wherever they serve GET, and serve HEAD there', async () => {
+  test('serve HEAD wherever they serve GET, and list it in Allow', async () => {
     const byPath = Map.groupBy(operations, ({ path }) => path);
     for (const [path, described] of byPath) {
       const methods = described.map(({ method }) => method);

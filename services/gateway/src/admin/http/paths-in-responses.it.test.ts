@@ -20,7 +20,7 @@ const REQUESTS: readonly [string, RequestInit?][] = [
   ['/openai/v1/models'],
 ];
 
-/** Starts a gateway on files in a folder of its own, breaks them, and returns the statuses of all requests. */
+/** Starts a gateway on files in a temporary folder, breaks them, and returns the statuses of all requests. */
 async function responsesAfter(
   breakFiles: (folder: string) => void,
 ): Promise<{ statuses: number[]; text: string; log: string; folder: string }> {
@@ -42,7 +42,7 @@ test.each<[string, (folder: string) => void, boolean]>([
   ['the pepper is a folder', (folder) => mkdirSync(join(folder, 'gateway-keys.pepper')), true],
   ['the folder is gone', (folder) => rmSync(folder, { recursive: true }), false],
   ['the traces are cut off', (folder) => truncateSync(join(folder, 'traces.db'), 512), false],
-])('no response has a path of this machine when %s', async (_, breakFiles, isLogged) => {
+])('no response contains a local path when %s', async (_, breakFiles, isLogged) => {
   const { statuses, text, log, folder } = await responsesAfter(breakFiles);
   expect(statuses.filter((status) => status >= 500).length).toBeGreaterThan(0);
   expect(text).not.toContain(folder);

@@ -39,8 +39,8 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-describe('a token that was rotated away', () => {
-  test('cannot be registered by another tenant, nor by its own, nor be rotated back to', async () => {
+describe('a token that was replaced by a rotation', () => {
+  test('cannot be registered by any tenant, nor restored by a rotation', async () => {
     const key = await make(gateway, ACME, { role: 'owner' });
     const first = key.token;
     const second = gatewayKeyWithToken.parse((await call(gateway, 'POST', `/${key.id}/rotate`, ACME)).body).token;
@@ -53,14 +53,14 @@ describe('a token that was rotated away', () => {
     expect([await works(gateway, first), await works(gateway, second)]).toEqual([401, 200]);
   });
 
-  test('differs from one in another letter case, and blanks make it invalid', async () => {
+  test('is case-sensitive, and blanks make it invalid', async () => {
     const token = 'Chosen-Token-0123456789-abc';
     const key = await make(gateway, ACME, { token });
     await call(gateway, 'POST', `/${key.id}/rotate`, ACME);
     expect((await call(gateway, 'POST', '', BETA, { token: token.toLowerCase() })).status).toBe(201);
     for (const padded of [`${token} `, ` ${token}`, `${token}\n`, `${token}\t`])
       expect((await call(gateway, 'POST', '', BETA, { token: padded })).status).toBe(400);
-    // A header is read without blanks at its ends.
+    // Blanks at the ends of a header value are ignored.
     expect(await works(gateway, `${token} `)).toBe(401);
   });
 });
@@ -76,7 +76,7 @@ test('two gateways on the same keys that get the same token at once create one k
 });
 
 describe('a token of the YAML file', () => {
-  test('that was removed from it stays taken, also for another tenant', async () => {
+  test('stays reserved after its removal, also for another tenant', async () => {
     await using folder = await temporaryFolder('file-tokens');
     const at = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
     const gone = 'token-of-the-file-0123456789';
@@ -84,14 +84,14 @@ describe('a token of the YAML file', () => {
     await (await startTestGateway(at, before))[Symbol.asyncDispose]();
     await using after = await startTestGateway(at, YAML);
     expect(await call(after, 'POST', '', BETA, { token: gone })).toEqual(TAKEN);
-    // Still its own, when it comes back to the file.
+    // The key gets its token back when it returns to the file.
     await after[Symbol.asyncDispose]();
     await using again = await startTestGateway(at, before);
     expect(await works(again, gone)).toBe(200);
     expect(again.log.join('')).not.toContain('under auth.keys have a token');
   });
 
-  test('that a key of the database had is accepted, and the log names its key', async () => {
+  test('is accepted although a key of the database had it, and the log names the key', async () => {
     await using folder = await temporaryFolder('file-tokens');
     const at = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
     const before = await startTestGateway(at, YAML);
@@ -115,14 +115,14 @@ describe('ids', () => {
     return database.prepare('SELECT actor, outcome, reason FROM audit_events WHERE target = ?').all(target);
   };
 
-  test.each(RESERVED)('%s cannot be made over REST, and the attempt is audited', async (id) => {
+  test.each(RESERVED)('%s cannot be created over REST, and the attempt is audited', async (id) => {
     const { status, body } = await call(gateway, 'POST', '', ACME, { id });
     expect([status, body]).toEqual([400, { error: expect.stringContaining('id: must not be system or operator') }]);
     const rows = await waitUntil(async () => auditOf(id).length > 0 && auditOf(id), { what: 'the audit event' });
     expect(rows).toEqual([{ actor: 'acme-owner', outcome: 'deny', reason: 'invalid_body' }]);
   });
 
-  test.each(RESERVED)('%s cannot stand in the YAML file', (id) => {
+  test.each(RESERVED)('%s is rejected in the YAML file', (id) => {
     const read = () => readGatewayConfig({ path: 'v.yaml', text: `auth: {keys: [{id: ${id}, token: ${ACME}}]}` }, {});
     expect(messageOf(thrownBy(read))).toContain('auth.keys.0.id: must not be system or operator');
   });
@@ -134,7 +134,7 @@ describe('ids', () => {
     await expect(made).rejects.toMatchObject({ code: 'invalid_body', message: expect.stringContaining('system or operator') });
   });
 
-  test('of an earlier version still work, and the log says to revoke those that are reserved now', async () => {
+  test('of an earlier version still work, and the log asks to revoke those that are reserved now', async () => {
     await using folder = await temporaryFolder('reserved-id');
     const at = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
     const before = await startTestGateway(at, YAML);
@@ -153,11 +153,11 @@ describe('ids', () => {
     expect((await call(after, 'DELETE', '/System', ACME)).status).toBe(204);
   });
 
-  test('a name that only begins like a reserved one is a valid id', async () => {
+  test('an id that only starts like a reserved one is valid', async () => {
     expect((await call(gateway, 'POST', '', ACME, { id: 'system-1' })).status).toBe(201);
   });
 
-  test('an id never equals a token, whichever of the two was first', async () => {
+  test('an id never equals a token, whichever of the two came first', async () => {
     const rejected = { status: 400, body: { error: expect.stringContaining('token: must not be the id of a gateway key') } };
     const id = 'an-id-that-is-long-enough-for-a-token';
     expect(await call(gateway, 'POST', '', ACME, { id, token: id })).toEqual(rejected);

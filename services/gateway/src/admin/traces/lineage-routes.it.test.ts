@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../../testing/start-test-gat
 
 let gateway: TestGateway;
 let sent = 0;
-/** Sends an exchange and gives the id of its trace. */
+/** Sends an exchange and returns the id of its trace. */
 async function send(lineage: Readonly<Record<string, string | number>>): Promise<string> {
   const claims = Object.entries(lineage).map(([name, value]): [string, string] => [`x-svc-${name}`, String(value)]);
   const response = await fetch(`${gateway.url}/openai/v1/chat/completions`, {
@@ -21,7 +21,7 @@ async function send(lineage: Readonly<Record<string, string | number>>): Promise
 }
 
 const thread = { 'trace-group-id': 'group', 'thread-id': 'thread', 'run-id': 'run' };
-/** By name; `one` to `five` are a conversation in which `four` was made before `three`, and only its second has a number. */
+/** By name; `one` to `five` are a conversation. `four` was created before `three`, and only the second has a number. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   gateway = await startTestGateway();
@@ -93,7 +93,7 @@ describe('GET /api/traces/:id/replay', () => {
     });
   });
 
-  test('its target_trace is the trace in full', async () => {
+  test('its target_trace is the full trace', async () => {
     const { target_trace: target } = await replayed('five', { checkpoint_id: idOf('two') });
     expect(target).toEqual(traceDetail.parse(await gateway.get(`/api/traces/${ids['two']}`)));
   });
@@ -127,7 +127,7 @@ describe('GET /api/traces/:id/replay', () => {
     expect([namesIn(conversation), conversation.truncated]).toEqual([names, truncated]);
   });
 
-  test('what the target does not say itself is the scope that was requested', async () => {
+  test('fields missing in the target are taken from the requested scope', async () => {
     const { lineage } = await replayed('alone', { thread_id: 'none', run_id: 'none' });
     expect(lineage).toEqual({ thread_id: 'none', run_id: 'none', checkpoint_id: ids['alone'], immutable: true });
   });
@@ -148,7 +148,7 @@ describe('GET /api/traces/:id/replay', () => {
 });
 
 describe('POST /api/traces/:id/fork', () => {
-  test('branches off at the trace, and what follows its headers is replayed behind it', async () => {
+  test('branches off at the trace, and requests with its headers are replayed after it', async () => {
     const forked: Fork = fork.parse(await (await post('three', '')).json());
     expect(forked).toMatchObject({
       fork_id: expect.stringMatching(/^fork_[0-9a-f]{16}$/),
@@ -214,7 +214,7 @@ describe('POST /api/traces/:id/fork', () => {
   });
 });
 
-test('with keys, a conversation is replayed as far as it is of the own tenant', async () => {
+test('with keys, only the part of a conversation in the own tenant is replayed', async () => {
   const tokenOf = (org: string) => `sgk_${org.repeat(24)}`;
   const keys = ['a', 'b'].map((org) => `{ id: key-${org}, token: ${tokenOf(org)}, org_id: org-${org} }`);
   await using own = await startTestGateway({ SVC_AUTH_ENABLED: 'true' }, `auth: { keys: [${keys.join(', ')}] }`);

@@ -87,7 +87,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
           const forked = forkAt({ source, checkpoint, threadId: body.thread_id, runId: body.run_id }, randomHex);
           if (forked === undefined)
             throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
-          // The gateway would ignore the header that it had given out.
+          // Otherwise the gateway would ignore the header that it returned.
           if (forked.lineage.checkpoint_seq > LAST_CHECKPOINT_SEQ)
             throw new Fault('last_checkpoint', { say: 'checkpoint has the highest sequence number there is' });
           return forked;
@@ -97,7 +97,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
   ];
 }
 
-/** Of the trace's own tenant, also with authentication off: another may have conversations of the same ids. */
+/** Limited to the trace's tenant, also with authentication off: another tenant may use the same conversation ids. */
 async function readCheckpoint(
   store: TraceStore,
   id: string | undefined,

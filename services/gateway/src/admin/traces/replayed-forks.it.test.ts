@@ -5,7 +5,7 @@ import { replay, type Replay } from '@vitrine/traces/replay';
 import type { TraceDetail } from '@vitrine/traces/trace';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// Where a conversation belongs together, and what a replayed fork shows. Spec: G6.6, G6.10, G6.11.
+// Which traces form a conversation, and what a replay of a fork contains. Spec: G6.6, G6.10, G6.11.
 
 const TRACES = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(32));
 const traceparent = (trace: string | undefined) => `00-${trace}-b7ad6b7169203331-01`;
@@ -20,7 +20,7 @@ class Client {
     this.gateway = gateway;
   }
 
-  /** Lineage by the ends of the headers' names; a parent by its name. */
+  /** Keys are suffixes of the lineage headers; a parent is given by name. */
   async send(name: string, lineage: Readonly<Record<string, string | number>>, others: Readonly<Record<string, string>> = {}) {
     const claims = Object.entries(lineage).map(([field, value]): [string, string] => [
       `x-svc-${field}`,
@@ -51,7 +51,7 @@ class Client {
     return replay.parse(await this.gateway.get(`/api/traces/${this.ids[name]}/replay?${parameters}`));
   }
 
-  /** The names of what a replay shows, and whether it was cut. */
+  /** The names of the replayed traces, and whether the replay was cut. */
   async shown(name: string, query: Readonly<Record<string, string>> = {}): Promise<string> {
     const { checkpoints, truncated } = await this.replay(name, query);
     const names = checkpoints.map(({ id }) => Object.keys(this.ids).find((one) => this.ids[one] === id));
@@ -80,11 +80,11 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
     await collector[Symbol.asyncDispose]();
   });
 
-  test('a trace of which its client says nothing has no group', async () => {
+  test('a trace without lineage headers has no group', async () => {
     expect(groupOf(await client.send('nothing', {}))).toEqual([undefined, undefined, undefined]);
   });
 
-  test('its group is the trace of the traceparent that the client sent, when it names none', async () => {
+  test('without a group header, the group is the trace id of the client traceparent', async () => {
     const [one, two] = TRACES;
     expect(groupOf(await client.send('labelled', {}, { traceparent: traceparent(one) }))).toEqual([one, one, one]);
     const named = await client.send('named', { 'trace-group-id': 'mine' }, { traceparent: traceparent(one) });
@@ -105,7 +105,7 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
     expect(await client.shown('three')).toBe('one two three');
   });
 
-  test('a group that is only a label keeps nothing apart, and brings nothing together', async () => {
+  test('a group that is only a label neither splits nor joins conversations', async () => {
     for (const [i, name] of ['first', 'second', 'third'].entries()) {
       const lineage = { 'thread-id': 'traced', ...(i === 0 ? {} : { 'parent-checkpoint-id': ['first', 'second'][i - 1] ?? '' }) };
       await client.send(name, lineage, { traceparent: traceparent(TRACES[i]) });
@@ -119,7 +119,7 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
     expect(lineage).toMatchObject({ group_id: TRACES[2], thread_id: 'traced' });
   });
 
-  test('and is no border to a fork', async () => {
+  test('and does not stop a fork', async () => {
     const body = JSON.stringify({ checkpoint_id: client.ids['first'] });
     const response = await fetch(`${gateway.url}/api/traces/${client.ids['third']}/fork`, { method: 'POST', body });
     expect([response.status, fork.parse(await response.json()).lineage]).toEqual([
@@ -152,7 +152,7 @@ describe('a replayed fork shows the path to the root, and then its run', () => {
     await client.send('two', { ...run, 'parent-checkpoint-id': 'one', 'checkpoint-seq': 2 });
     await client.send('three', { ...run, 'parent-checkpoint-id': 'two', 'checkpoint-seq': 3 });
     const second = await client.fork('fork', 'two');
-    // It says no parent.
+    // It has no parent header.
     await client.send('later', { ...second, 'checkpoint-seq': 4 });
     await client.send('four', { ...run, 'parent-checkpoint-id': 'three' });
     const third = await client.fork('twig', 'later');
@@ -196,19 +196,19 @@ describe('a replayed fork shows the path to the root, and then its run', () => {
     expect(await client.shown('bareFork')).toBe('bare1 bare2 bareFork');
   });
 
-  test('another group that its client named is a border', async () => {
+  test('another group named by the client stops the path', async () => {
     await client.send('foreign', { 'trace-group-id': 'h', 'parent-checkpoint-id': 'two' });
     expect(await client.shown('foreign')).toBe('foreign');
   });
 
-  test('parents that are not there are none', async () => {
+  test('missing parents are ignored', async () => {
     await client.send('orphan', { 'thread-id': 'o', 'parent-checkpoint-id': '0'.repeat(32) });
     await client.send('made-up', { 'thread-id': 'o', 'parent-checkpoint-id': 'step-1' });
     expect(await client.shown('made-up')).toBe('orphan made-up');
   });
 });
 
-test('the path never leads to another tenant', async () => {
+test('the path never crosses into another tenant', async () => {
   const tokenOf = (org: string) => `sgk_${org.repeat(24)}`;
   const keys = ['a', 'b'].map((org) => `{ id: key-${org}, token: ${tokenOf(org)}, org_id: org-${org} }`);
   await using own = await startTestGateway({ SVC_AUTH_ENABLED: 'true' }, `auth: { keys: [${keys.join(', ')}] }`);

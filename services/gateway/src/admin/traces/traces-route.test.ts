@@ -47,17 +47,17 @@ describe('the parameters of GET /api/traces', () => {
     });
   });
 
-  test('a fraction finer than the store keeps makes the range narrower, never wider', () => {
+  test('a fraction finer than the stored precision makes the range narrower, never wider', () => {
     const second = Date.UTC(2026, 0, 1);
     const range = (from: string, to: string) =>
       readListQuery({ from: `2026-01-01T00:00:00${from}Z`, to: `2026-01-01T00:00:00${to}Z` });
     expect(range('.0001', '.0029')).toMatchObject({ from: second + 1, to: second + 2 });
     expect(range('.0010', '.0010')).toMatchObject({ from: second + 1, to: second + 1 });
-    // Nothing can be between these two, and such a query is valid.
+    // No time lies between these two, and such a query is valid.
     expect(range('.0001', '.0002')).toMatchObject({ from: second + 1, to: second });
   });
 
-  test('1,024 characters are characters, whatever they take', () => {
+  test('1,024 counts characters, not bytes', () => {
     expect(readListQuery({ model: '😀'.repeat(1_024) }).model).toHaveLength(2_048);
     expect(refusal({ model: '😀'.repeat(1_025) })).toBe('model must be at most 1024 characters');
   });

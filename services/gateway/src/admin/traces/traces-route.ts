@@ -17,7 +17,7 @@ export async function readTrace(store: TraceStore, id: string | undefined, tenan
   return trace;
 }
 
-/** The same, or undefined where there is none. Faults: `trace_store_unavailable`. */
+/** The trace with this id, or undefined when there is none. Faults: `trace_store_unavailable`. */
 export async function findTrace(store: TraceStore, id: string, tenant: Tenant | undefined): Promise<TraceDetail | undefined> {
   return TRACE_ID.test(id) ? store.get(id, tenant) : undefined;
 }
@@ -51,7 +51,7 @@ export const listQuery = rangeQuery({
   },
 );
 
-/** What the parameters ask the store for. */
+/** The store query of these parameters. */
 export function traceQueryOf({ limit, cursor, ...filters }: z.infer<typeof listQuery>): TraceQuery {
   return { ...filters, limit: limit === undefined || limit === 0 ? DEFAULT_LIMIT : limit, after: cursor };
 }

@@ -37,7 +37,10 @@ export class AuditBacklog {
     return this.#waiting.length === 0;
   }
 
-  /** Whether another event is admitted in this second. Called before the event is created: of a flood, most are not. */
+  /**
+   * Whether another event is admitted in this second. Called before the event is created, because most events of a flood are not
+   * admitted.
+   */
   admits(actor: string, reason: string): boolean {
     const isAdmitted = this.#rate.take(this.#kind === 'anonymous' ? '' : `${actor} ${reason}`);
     if (!isAdmitted) this.#onDrop(`${this.#kind}_rate`);

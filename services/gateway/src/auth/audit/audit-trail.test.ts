@@ -11,7 +11,7 @@ let wall: number;
 let written: AuditEvent[];
 let lines: Record<string, unknown>[];
 let isBroken: boolean;
-/** Events of this actor break a batch. */
+/** Events of this actor make the write of a batch fail. */
 let breaksAt: string | undefined;
 let untilWritten: Promise<void>;
 let trail: AuditTrail;
@@ -70,7 +70,7 @@ test('a denial is an event and a log line, with actor, target, reason and correl
   expect(lines).toEqual([expect.objectContaining({ msg: 'denied', audit: event })]);
 });
 
-test('secrets of a path reach neither', async () => {
+test('secrets in a path appear in neither', async () => {
   trail.denied({ ...request, path: '/openai/sgk_0123456789012345/x?token=abc' }, ANONYMOUS_CALLER, 'unauthorized');
   await trail.flush();
   expect(JSON.stringify([written, lines])).not.toMatch(/sgk_0123|abc/);
@@ -83,7 +83,7 @@ describe('anonymous callers', () => {
   };
   const actors = () => written.map(({ actor, reason }) => `${actor} ${reason}`);
 
-  test('use nothing of the bounds of known callers: neither of their denials nor of rejected changes of keys', async () => {
+  test('do not count against the bounds of known callers, for denials or for rejected key changes', async () => {
     flood(10_000);
     trail.denied(request, caller('k'), 'forbidden');
     trail.rejectedChange(change('k'));
@@ -99,7 +99,7 @@ describe('anonymous callers', () => {
     expect(trail.lostByCause).toEqual({ anonymous_rate: 19_980 });
   });
 
-  test('do not fill the queue in which events of known callers wait for a store that hangs', async () => {
+  test('do not fill the queue of known callers while the store hangs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     untilWritten = promise;
     for (let i = 0; i < 100; i += 1) {
@@ -117,7 +117,7 @@ describe('anonymous callers', () => {
     expect(trail.lostByCause).toEqual({ anonymous_rate: 1_000, anonymous_backlog: 980 });
   });
 
-  test('cost known callers nothing when the write of their events fails', async () => {
+  test('do not affect known callers when the write of their events fails', async () => {
     breaksAt = '';
     flood(5);
     trail.denied(request, caller('k'), 'forbidden');
@@ -140,7 +140,7 @@ describe('known callers are bounded', () => {
     expect(trail.lostByCause).toEqual({ caller_rate: 30 });
   });
 
-  test('each reason by itself: a key over its limit hides neither missing permissions nor rejected changes', async () => {
+  test('each reason separately: a key over its limit hides neither missing permissions nor rejected changes', async () => {
     denyOften('k', 'KEY_RATE_LIMIT_EXCEEDED');
     trail.denied(request, caller('k'), 'forbidden');
     trail.rejectedChange(change('k'));
@@ -166,7 +166,7 @@ describe('known callers are bounded', () => {
   });
 });
 
-test('events that arrive during a write are written after it, without another event', async () => {
+test('events that arrive during a write are written after it, without waiting for another event', async () => {
   jest.useFakeTimers();
   const { promise, resolve } = Promise.withResolvers<void>();
   untilWritten = promise;
@@ -226,7 +226,7 @@ describe('bounds', () => {
     }
   });
 
-  test('a wall clock that is put back hides no drops', async () => {
+  test('a wall clock that is set back hides no drops', async () => {
     const flood = async () => {
       for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
       await trail.flush();
@@ -239,7 +239,7 @@ describe('bounds', () => {
     expect(written.at(-1)?.at).toBe(wall + now);
   });
 
-  test('while the store is away a thousand events wait, and those of a failed write are counted', async () => {
+  test('while the store is unavailable a thousand events wait, and those of a failed write are counted', async () => {
     for (let i = 0; i < 60; i += 1) {
       now += 1_000;
       for (let j = 0; j < 20; j += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');

@@ -34,7 +34,8 @@ interface AuditTrailOptions {
 }
 
 /** Records denials and changes of keys, each as a log line and an event in the audit log. Events of changes are stored with the change
- *  itself, those of denials in batches, off the request path. Both are bounded (`AuditBacklog`); anonymous callers have bounds of their
+ *  itself. Those of denials are stored in batches, off the request path. Both are bounded (`AuditBacklog`); anonymous callers have bounds
+ *  of their
  *  own, so that they never displace events of known callers. Dropped events are counted by cause. */
 export class AuditTrail implements AsyncDisposable {
   readonly #options: AuditTrailOptions;
@@ -88,7 +89,7 @@ export class AuditTrail implements AsyncDisposable {
     if (this.#admits('key_change', event.actor, event.reason)) this.#record('key_change', event, NO_SCOPE);
   }
 
-  /** Logs a change of a key; its event is stored already. */
+  /** Logs a change of a key; its event is already stored. */
   changed(event: AuditEvent): void {
     this.#options.logger.info({ audit: event, correlation_id: event.correlation_id }, 'gateway key changed');
   }
@@ -123,7 +124,7 @@ export class AuditTrail implements AsyncDisposable {
     this.#backlogs[kind].add(recorded);
   }
 
-  /** Each kind in a batch of its own: what anonymous callers sent must not make a batch with other events fail. */
+  /** Each kind has its own batch, so that input of anonymous callers cannot make a batch with other events fail. */
   async #write(): Promise<void> {
     for (const kind of AUDIT_KINDS) {
       const batch = this.#backlogs[kind].take();

@@ -15,7 +15,7 @@ let gateway: TestGateway;
 let other: GatewayKeyWithToken;
 beforeAll(async () => {
   gateway = await startTestGateway({ SVC_AUTH_ENABLED: 'true' }, YAML);
-  // A first key of another tenant can come from the machine only.
+  // The first key of another tenant can only be created on the command line.
   using store = new SqliteKeyStore(path());
   const source = await make({ role: 'owner', name: 'second owner' });
   const row = store.find(source.id, undefined);
@@ -75,7 +75,7 @@ describe('create', () => {
     expect(await works(key.token)).toBe(200);
   });
 
-  test('takes an id, a token and permissions as they are meant, and no tenant', async () => {
+  test('accepts an id, a token and permissions, but no tenant', async () => {
     const token = `${'chosen-token'.repeat(3)}~`;
     const key = await make({
       id: 'mine.1',
@@ -96,7 +96,7 @@ describe('create', () => {
     expect(await works(token)).toBe(200);
   });
 
-  test('without a body is a key with defaults', async () => {
+  test('without a body creates a key with defaults', async () => {
     expect((await call('POST', '', OWNER)).status).toBe(201);
   });
 
@@ -108,7 +108,7 @@ describe('create', () => {
   });
 });
 
-describe('a rejected request, which changes nothing', () => {
+describe('a rejected request changes nothing', () => {
   test.each([
     ['no JSON', '{', 400, /^invalid json body$/],
     ['a list', '[]', 400, /^invalid json body$/],
@@ -136,7 +136,7 @@ describe('a rejected request, which changes nothing', () => {
     expect(rows()).toEqual(before);
   });
 
-  test('a body that is not read to its end ends the connection, or the next request on it would wait for ever', async () => {
+  test('the connection is closed when a body is not read to its end, or the next request would wait forever', async () => {
     const headers = { 'x-svc-gateway-key': OWNER };
     const { status, rawHeaders } = await rawExchange(`${gateway.url}/api/gateway-keys`, { headers, body: Buffer.alloc(400_000) });
     expect([status, rawHeaders]).toEqual([413, expect.arrayContaining(['Connection', 'close'])]);
@@ -148,7 +148,7 @@ describe('a rejected request, which changes nothing', () => {
     expect([counts[201]?.length, counts[409]?.length]).toEqual([1, 999]);
   });
 
-  test('an id or a token that is or was taken, also by a revoked key or another tenant', async () => {
+  test('an id or a token that was ever used, also by a revoked key or another tenant', async () => {
     const key = await make({});
     const conflict = async (fields: object) => (await call('POST', '', OWNER, fields)).body;
     expect(await conflict({ id: key.id })).toEqual({ error: 'gateway key already exists' });
@@ -159,7 +159,7 @@ describe('a rejected request, which changes nothing', () => {
     expect(await conflict({ token: key.token })).toEqual({ error: 'gateway key token already exists' });
   });
 
-  test('more than the caller holds, in a new key or in the token of another', async () => {
+  test('permissions that the caller lacks, in a new key or in the token of another', async () => {
     const { token: manager } = await make({ role: 'viewer', permissions: ['keys:manage'] });
     const strong = await make({ role: 'owner' });
     const before = rows();
@@ -192,7 +192,7 @@ describe('a rejected request, which changes nothing', () => {
     expect(rows()).toEqual(before);
   });
 
-  test('a key that a resource owns', async () => {
+  test('a key that a Kubernetes resource owns', async () => {
     const { id } = await make({ role: 'viewer' });
     using database = new DatabaseSync(path());
     database.exec(
@@ -232,7 +232,7 @@ describe('rotate and revoke', () => {
     expect((await list()).some(({ id }) => id === key.id)).toBe(false);
   });
 
-  test('a key that another process revokes is rejected soon', async () => {
+  test('a key revoked by another process is rejected soon', async () => {
     const key = await make({});
     using store = new SqliteKeyStore(path());
     const event = { at: 1, actor: 'system', action: 'gateway_key.revoke', target: key.id, outcome: 'allow' } as const;
@@ -242,7 +242,7 @@ describe('rotate and revoke', () => {
 });
 
 describe('the list', () => {
-  test('is by created_at, then id, with the keys of the file and without tokens', async () => {
+  test('is ordered by created_at, then id, and includes the keys of the file but no tokens', async () => {
     const items = await list();
     const order = items.map(({ created_at, id }) => `${created_at} ${id}`);
     expect(order).toEqual(order.toSorted());
@@ -258,7 +258,7 @@ describe('the list', () => {
   });
 });
 
-test('two tenants never see or change a key of the other, whatever they send', async () => {
+test('no tenant sees or changes the keys of another, whatever it sends', async () => {
   const sides = [
     { token: OWNER, org: 'acme' },
     { token: other.token, org: 'other' },
@@ -315,7 +315,7 @@ describe('elsewhere', () => {
     expect(await send('GET')).toEqual([200, { items: [expect.objectContaining({ id: 'owner' })] }]);
   });
 
-  test('with authentication off keys can be created for any tenant, for when it is on', async () => {
+  test('with authentication off keys can be created for any tenant, for later use', async () => {
     await using open = await startTestGateway({});
     const response = await fetch(`${open.url}/api/gateway-keys`, {
       method: 'POST',

@@ -20,7 +20,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { KeyRing } from './key-ring.ts';
 
 const DEFAULT_TENANT_ID = 'default';
-/** Of an id in a path. */
+/** Pattern of an id in a path. */
 const TARGET_MAX_LENGTH = 128;
 
 /** The caller that changes keys. */
@@ -43,7 +43,7 @@ export interface NewKeyRequest {
   readonly plan?: string | undefined;
 }
 
-/** What depends on the peppers, which are not read before keys are needed. */
+/** Functions that need the peppers, which are read only when keys are needed. */
 export interface KeyMaterial {
   readonly hashes: TokenHashes;
   /** The keys of the YAML file. */
@@ -161,7 +161,7 @@ export class GatewayKeys {
     });
   }
 
-  /** The row in the actor's tenant, when it may be changed here. Its tenant becomes that of the event, so that it sees changes by `system`. */
+  /** The row in the actor's tenant, if it may be changed here. The event gets its tenant, so that the tenant sees changes by `system`. */
   async #changeable({ identity }: KeyActor, id: string, event: EventDraft): Promise<KeyRow> {
     this.#requireMutable();
     const fileKey = this.#options.material().fixed.find((row) => row.id === id);
@@ -235,7 +235,7 @@ export class GatewayKeys {
   }
 }
 
-/** A caller cannot grant what it does not hold. */
+/** A caller cannot grant permissions that it does not have. */
 function requireHeldPermissions({ identity }: KeyActor, permissions: ReadonlySet<Permission>): void {
   if (identity === undefined) return;
   const beyond = [...permissions].filter((permission) => !identity.permissions.has(permission));
@@ -247,7 +247,7 @@ function isOf(row: KeyRow, { org_id, workspace_id }: Tenant): boolean {
   return row.org_id === org_id && row.workspace_id === workspace_id;
 }
 
-/** Keys that are made with another pepper would hide that one is lost. */
+/** Keys created with another pepper would hide that one is lost. */
 const pepperMismatch = (problem: PepperProblem) => new Fault('pepper_mismatch', { say: pepperProblemText(problem) });
 const notFound = () => new Fault('gateway_key_not_found', { say: 'gateway key not found' });
 const idTaken = () => new Fault('gateway_key_exists', { say: 'gateway key already exists' });

@@ -51,7 +51,7 @@ const resolveNext = async (changes: KeyChanges) => {
 };
 
 describe('freshness', () => {
-  test('there is none before the first read', () => {
+  test('keys are not trusted before the first read', () => {
     expect(refresh.isFresh).toBe(false);
   });
 
@@ -66,7 +66,7 @@ describe('freshness', () => {
     expect(refresh.isFresh).toBe(false);
   });
 
-  test('a failed read makes nothing fresh; the next successful one does', async () => {
+  test('a failed read does not count; the next successful one does', async () => {
     await resolveNext(NOTHING);
     now += STALE_AFTER_MS + 1;
     const failing = refresh.refresh();
@@ -137,7 +137,7 @@ describe('reads', () => {
     expect(store.reads.map(({ since }) => since)).toEqual([0, 2, 0, 2]);
   });
 
-  test('one runs at a time, and calls meanwhile make one more follow', async () => {
+  test('one runs at a time, and calls in the meantime cause one more', async () => {
     const first = refresh.refresh();
     void refresh.refresh();
     void refresh.refresh();

@@ -2,9 +2,9 @@ import type { PepperCheck } from '@vitrine/credentials/pepper-check';
 import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { KeyRing } from './key-ring.ts';
 
-/** How often changes are read without a notification, */
+/** How often changes are read without a notification. */
 export const REFRESH_INTERVAL_MS = 30_000;
-/** and how old the last read may be. Beyond that a revoked key could still be in the ring, so no key of the store is accepted. */
+/** The maximum age of the last read. After that a revoked key could still be in the ring, so no key of the store is accepted. */
 export const STALE_AFTER_MS = 60_000;
 
 interface KeyRefreshOptions {
@@ -21,7 +21,7 @@ export class KeyRefresh implements Disposable {
   readonly #options: KeyRefreshOptions;
   readonly #watching = new DisposableStack();
   #freshAt = Number.NEGATIVE_INFINITY;
-  /** The store of the last changes. */
+  /** The id of the store of the last changes. */
   #store: string | undefined;
   #running: Promise<void> | undefined;
   #isRequested = false;
@@ -41,7 +41,7 @@ export class KeyRefresh implements Disposable {
     return this.#hasFailed || !this.isFresh;
   }
 
-  /** Reads and applies the changes. One read runs at a time; a call meanwhile makes another follow it. */
+  /** Reads and applies the changes. One read runs at a time. A call during a read causes one more read after it. */
   refresh(): Promise<void> {
     if (this.#running !== undefined) {
       this.#isRequested = true;
@@ -56,7 +56,7 @@ export class KeyRefresh implements Disposable {
     return this.#running;
   }
 
-  /** Starts reading on notifications and in intervals. */
+  /** Starts reading on notifications and at intervals. */
   start(): void {
     const timer = setInterval(() => this.#refreshOrReport(), REFRESH_INTERVAL_MS);
     timer.unref();
@@ -87,7 +87,7 @@ export class KeyRefresh implements Disposable {
     const changes = await store.changes(ring.revision);
     const isReplaced = this.#store !== undefined && changes.store !== this.#store;
     if (isReplaced || changes.revision < ring.revision) {
-      // Keys that another store, or an older copy, does not have are in no change.
+      // Changes do not mention keys that are missing in another store or an older copy.
       const all = await store.changes(0);
       ring.clear();
       ring.apply(all);

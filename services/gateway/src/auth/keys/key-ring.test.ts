@@ -12,7 +12,7 @@ const ringOf = (...rows: KeyRow[]) => {
 };
 const keyIdOf = (ring: KeyRing, token: string) => ring.verify(token)?.identity.key_id;
 
-test('a token is its key, with identity and scope; anything else is no key', () => {
+test('a token returns its key with identity and scope; anything else returns no key', () => {
   const ring = ringOf(keyRow('k', 'token', { permissions: ['keys:manage'], plan: 'gold' }));
   const key = ring.verify('token');
   expect(key?.identity).toEqual({
@@ -38,14 +38,14 @@ describe('of two changes of a key the later applies', () => {
     expect([keyIdOf(ring, 'new'), keyIdOf(ring, 'old')]).toEqual(['k', undefined]);
   });
 
-  test('revoked here: changes that were read earlier do not bring the key back', () => {
+  test('changes that were read earlier do not bring back a key that was revoked here', () => {
     const ring = ringOf(keyRow('k', 'token', { revision: 1 }));
     ring.remove('k', 2);
     ring.apply({ revision: 1, active: [keyRow('k', 'token', { revision: 1 })], revoked: [] });
     expect(keyIdOf(ring, 'token')).toBeUndefined();
   });
 
-  test('a token that has moved to another key is that key, in whichever order the changes come', () => {
+  test('a token that has moved to another key returns that key, in whatever order the changes arrive', () => {
     const before = [keyRow('a', 't1', { revision: 1 }), keyRow('b', 't2', { revision: 2 })];
     const after = [keyRow('a', 't3', { revision: 5 }), keyRow('b', 't1', { revision: 4 })];
     for (const active of [after, after.toReversed()]) {
@@ -68,7 +68,7 @@ test('changes are applied: new, rotated and revoked', () => {
   expect([ring.revision, ring.size]).toEqual([4, 1]);
 });
 
-test('changes that are committed late, below others that were seen, are applied; those seen before change nothing', () => {
+test('changes committed late with lower revisions are applied; changes seen before have no effect', () => {
   const ring = ringOf();
   const early = keyRow('early', 'te', { revision: 3 });
   ring.apply({ revision: 1, active: [keyRow('a', 'ta'), early], revoked: [{ id: 'x', revision: 4 }] });
@@ -78,7 +78,7 @@ test('changes that are committed late, below others that were seen, are applied;
   expect(seen !== undefined && ring.holds(seen)).toBe(true);
 });
 
-test('a key that was created here and revoked elsewhere before the first read is gone; a later one stays', () => {
+test('a key created here and revoked elsewhere before the first read is removed; a later one stays', () => {
   const ring = ringOf(keyRow('gone', 'tg', { revision: 1 }), keyRow('later', 'tl', { revision: 3 }));
   ring.apply({ revision: 2, active: [], revoked: [] });
   expect([keyIdOf(ring, 'tg'), keyIdOf(ring, 'tl')]).toEqual([undefined, 'later']);
@@ -98,7 +98,7 @@ describe('a token that is hashed with an older pepper', () => {
   const second = { version: 2, secret: new Secret('q'.repeat(32)) };
   const hashes = new TokenHashes([second, { version: 1, secret: new Secret('p'.repeat(32)) }]);
 
-  test('is accepted while that is configured', () => {
+  test('is accepted while that pepper is configured', () => {
     const newest = new KeyRing(new TokenHashes([second]), []);
     const both = new KeyRing(hashes, []);
     for (const ring of [both, newest]) ring.put(keyRow('k', 'token'));
@@ -106,7 +106,7 @@ describe('a token that is hashed with an older pepper', () => {
     expect([both.hasVerifiedWith(1), both.hasVerifiedWith(2), newest.hasVerifiedWith(1)]).toEqual([true, false, false]);
   });
 
-  test('is to be moved to the newest once it was used, until it has moved, and is accepted all the time', () => {
+  test('is moved to the newest pepper after its first use, and accepted all the time', () => {
     const ring = new KeyRing(hashes, [keyRow('fixed', 'of the file')]);
     const row = keyRow('k', 'token', { next: testHashes.hash('next'), previous: { ...testHashes.hash('old'), until: 1 } });
     ring.put(row);
@@ -169,7 +169,7 @@ describe('of a key whose token is rotated', () => {
     expect(['next', 'current', 'previous'].map(isHeld)).toEqual([true, true, false]);
   });
 
-  test('a later change leaves only its tokens, and a revocation none', () => {
+  test('a later change replaces all tokens, and a revocation removes them', () => {
     const ring = new KeyRing(testHashes, [], () => 0);
     ring.put(row);
     ring.put(keyRow('k', 'next', { revision: 2, previous: { ...testHashes.hash('current'), until: 1_000 } }));

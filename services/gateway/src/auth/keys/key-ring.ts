@@ -6,21 +6,21 @@ import type { Caller } from '../caller.ts';
 
 const MAC_BYTES = 32;
 
-/** An accepted key, as the request path needs it. */
+/** An accepted key with the fields that the request path needs. */
 export interface RingKey extends Caller {
   readonly identity: Identity;
-  /** Of the tokens that it is found by, as text. */
+  /** The hashes of its tokens, as text. */
   readonly macs: readonly string[];
   readonly revision: number;
   /** A key of the YAML file, which the store cannot change. */
   readonly isFixed: boolean;
   /** When this process last accepted it, milliseconds since the epoch; 0 for never. */
   lastUsedAt: number;
-  /** The last of these times that is stored. */
+  /** The last stored use. */
   storedUseAt: number;
 }
 
-/** A token that is accepted, as the key that it stands for. */
+/** The key of an accepted token. */
 interface RingToken {
   readonly key: RingKey;
   readonly mac: Uint8Array;
@@ -35,13 +35,13 @@ export class KeyRing {
   readonly #hashes: TokenHashes;
   readonly #byMac = new Map<string, RingToken>();
   readonly #byId = new Map<string, RingKey>();
-  /** Revisions of keys that were removed here and that a change read earlier may still contain. */
+  /** Revisions of keys removed here. Changes that were read earlier may still contain them. */
   readonly #removed = new Map<string, number>();
   /** Reused for comparisons; a buffer for each request would cost more than the comparison. */
   readonly #candidate = Buffer.alloc(MAC_BYTES);
   /** Versions of peppers that have verified a token of the store. */
   readonly #verifiedWith = new Set<number>();
-  /** Of tokens that were used and are hashed with an older pepper, by that hash as text. */
+  /** Tokens that were used and are hashed with an older pepper, by that hash as text. */
   readonly #moves = new Map<string, TokenMove>();
   readonly #newestPepper: number | undefined;
   readonly #now: () => number;
@@ -64,7 +64,7 @@ export class KeyRing {
     return [...this.#byId.keys()];
   }
 
-  /** That of the last applied changes. */
+  /** The revision of the last applied changes. */
   get revision(): number {
     return this.#revision;
   }
@@ -77,8 +77,10 @@ export class KeyRing {
     return found.key;
   }
 
-  /** Whether the key is still accepted unchanged: every change of a key replaces its object. Never true of a key that was found by its
-   *  previous token, which is accepted for a short time only. */
+  /**
+   * Whether the key is still accepted unchanged: every change of a key replaces its object. Never true for a key found by its previous
+   * token, which is accepted for a short time only.
+   */
   holds(key: RingKey): boolean {
     return this.#byId.get(key.identity.key_id) === key;
   }
@@ -123,7 +125,7 @@ export class KeyRing {
     return this.#byId.get(id)?.lastUsedAt ?? 0;
   }
 
-  /** Uses of the store's keys that are not stored yet. Compared key by key: clocks go back. */
+  /** Uses of the store's keys that are not stored yet. Compared key by key, because clocks can be set back. */
   unstoredUses(): KeyUse[] {
     const uses: KeyUse[] = [];
     for (const [id, { lastUsedAt: at, storedUseAt, isFixed }] of this.#byId)
@@ -139,7 +141,7 @@ export class KeyRing {
     }
   }
 
-  /** Whether a stored token was verified with the pepper of this version, which is thereby the right one. */
+  /** Whether a stored token was verified with the pepper of this version, which proves that the pepper is correct. */
   hasVerifiedWith(version: number): boolean {
     return this.#verifiedWith.has(version);
   }
@@ -149,12 +151,12 @@ export class KeyRing {
     return [...this.#moves.values()];
   }
 
-  /** Removes moves that the store has made, or found impossible. */
+  /** Removes replacements that the store has made or found impossible. */
   movesStored(moves: readonly TokenMove[]): void {
     for (const { from } of moves) this.#moves.delete(macText(from.token_mac));
   }
 
-  /** A token is known here only while it is used: that is when it can be hashed with another pepper. */
+  /** The plain token is available only while it is used, so it can be hashed with another pepper only then. */
   #noteHash(token: string, { key, mac, pepperVersion, until }: RingToken): void {
     this.#verifiedWith.add(pepperVersion);
     if (pepperVersion === this.#newestPepper || until !== Infinity) return;
@@ -187,7 +189,7 @@ export class KeyRing {
     };
     for (const { token_mac: mac, pepper_version: pepperVersion } of [row, next].filter((token) => token !== undefined))
       this.#byMac.set(macText(mac), { key, mac, pepperVersion, until: Infinity });
-    // An object of its own: connections must not cache it beyond its time.
+    // A separate object, so that connections do not cache it beyond its time.
     if (previous !== undefined) {
       const { token_mac: mac, pepper_version: pepperVersion, until } = previous;
       this.#byMac.set(macText(mac), { key: { ...key }, mac, pepperVersion, until });
@@ -195,7 +197,7 @@ export class KeyRing {
     this.#byId.set(row.id, key);
   }
 
-  /** Changes from the start contain no revocations; keys that were put here before may have been revoked since. */
+  /** Changes from the start contain no revocations. Keys added earlier may have been revoked since. */
   #keepOnly(active: readonly KeyRow[], revision: number): void {
     const there = new Set(active.map(({ id }) => id));
     for (const [id, key] of this.#byId) if (!key.isFixed && key.revision <= revision && !there.has(id)) this.#drop(id, key);

@@ -17,7 +17,7 @@ const usesOf = (
   return new KeyUses({ ring, store: { ...nothing, ...store }, peppers, configured: hashes.identities, onError: () => {} });
 };
 
-test('uses are written in batches, once each, again when that failed, and at the end', async () => {
+test('uses are written in batches, once each, retried after a failure, and flushed at the end', async () => {
   const ring = new KeyRing(testHashes, []);
   for (let i = 0; i < 700; i += 1) ring.put(keyRow(`k${i}`, `t${i}`));
   const use = (token: string, at: number) => {
@@ -40,7 +40,7 @@ test('uses are written in batches, once each, again when that failed, and at the
     await keyUses.flush();
     await keyUses.flush();
     expect(batches.map((batch) => batch.length)).toEqual([500, 100]);
-    // The clock was put back, and another key was used in the moment of the last batch.
+    // The clock was set back, and another key was used at the time of the last batch.
     use('t698', 3);
     use('t699', 5);
   }
@@ -50,7 +50,7 @@ test('uses are written in batches, once each, again when that failed, and at the
   ]);
 });
 
-test('hashes of used tokens move to the newest pepper, again when that failed, and peppers without a record get one', async () => {
+test('hashes of used tokens move to the newest pepper with retries, and unrecorded peppers are recorded', async () => {
   const newest = { version: 2, secret: new Secret('q'.repeat(32)) };
   const hashes = new TokenHashes([newest, { version: 1, secret: new Secret('p'.repeat(32)) }]);
   const ring = new KeyRing(hashes, []);

@@ -15,8 +15,10 @@ export interface KeyUsesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Stores in intervals, off the request path, what the use of keys has shown: when, hashes of their tokens under the pepper of new hashes,
- *  and peppers that verified a token and are not recorded. */
+/**
+ * Stores at intervals, off the request path: the times of uses, the hashes of used tokens under the newest pepper, and unrecorded
+ * peppers that verified a token.
+ */
 export class KeyUses implements AsyncDisposable {
   readonly #options: KeyUsesOptions;
   readonly #timer: NodeJS.Timeout;
@@ -28,7 +30,7 @@ export class KeyUses implements AsyncDisposable {
     this.#timer.unref();
   }
 
-  /** Stores what is new since the last flush. What failed is retried by the next. */
+  /** Stores changes since the last flush. The next flush retries a failure. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => (this.#flushing = undefined));
     return this.#flushing;

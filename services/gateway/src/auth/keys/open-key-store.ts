@@ -10,7 +10,7 @@ import { keyFiles } from './key-files.ts';
 /** Reads and changes of keys and audit events; one more connection listens for changes of other gateways. */
 const CONNECTIONS = 4;
 
-/** `thread`: serves a store in a file. */
+/** `thread`: the worker thread of a store in a file. */
 export type KeyStoreOptions = Pick<EmbeddedKeyStoreOptions, 'thread'>;
 
 interface OpenKeyStore extends AsyncDisposable {
@@ -44,8 +44,10 @@ export async function openKeyStore(storage: StorageSettings, { thread }: KeyStor
   return { store, place: storagePlace(storage), poolFigures, [Symbol.asyncDispose]: close };
 }
 
-/** Reads stored keys and audit events without changing the store, such as migrating that of a gateway of an earlier version. Undefined
- *  where there is no file yet. Faults: `key_store_unavailable`. */
+/**
+ * Reads stored keys and audit events without changing or migrating the store. Undefined if there is no file yet. Faults:
+ * `key_store_unavailable`.
+ */
 export async function readKeys<T>(storage: StorageSettings, read: (reader: KeyReader) => Promise<T>): Promise<T | undefined> {
   if (storage.driver === 'postgres') {
     await using opened = await openKeyStore(storage);

@@ -30,7 +30,7 @@ export type OpenKeys = Awaited<ReturnType<typeof openKeys>>;
 interface KeysOptions extends KeyStoreOptions {
   /** For the audit of requests. */
   readonly redactPathFor?: RedactPath;
-  /** Milliseconds since the epoch; by default that of the process. */
+  /** Milliseconds since the epoch; by default the clock of the process. */
   readonly clock?: () => number;
 }
 
@@ -86,7 +86,7 @@ function peppersOf({ peppers, store }: AuthConfig, { driver, path }: StorageSett
   try {
     makeFolder(folder);
   } catch (cause) {
-    throw new Fault('storage_unusable', { say: `${folder} cannot be made: ${messageOf(cause)}`, cause });
+    throw new Fault('storage_unusable', { say: `${folder} cannot be created: ${messageOf(cause)}`, cause });
   }
   const opened = openPepperFile(pepper, randomBytes, now);
   keepPrivate(pepper);
@@ -114,7 +114,7 @@ function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readAt: numb
   }));
 }
 
-/** The hashes that the store reserves for them: a token that is removed from the file, or changed there, stays taken like a rotated one. */
+/** The hashes that the store reserves for them. A token removed from the file, or changed there, stays reserved like a rotated one. */
 export function fileKeyTokens(keys: readonly FileKey[], hashes: TokenHashes): KeyTokens[] {
   return keys.map(({ id, token }) => ({ id, known: hashes.all(token.reveal()) }));
 }

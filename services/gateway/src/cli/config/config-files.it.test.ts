@@ -147,7 +147,7 @@ describe('a place for the traces', () => {
     expect(storage.details.join('\n')).toContain(what.replace(/^traces.db: /, ''));
   });
 
-  // Root may write everywhere, so the command runs as another user, after the sources were loaded as root.
+  // Root may write everywhere, so the command runs as another user after the sources were loaded as root.
   const asOtherUser = (env: Variables, ...args: string[]) => {
     const sources = ['../registry.ts', '@vitrine/command-line/run-command'].map((name) => import.meta.resolve(name));
     const script = `
@@ -255,7 +255,7 @@ test('faults of the configuration and of its files are reported all at once', as
 });
 
 describe('doctor reports the configuration file', () => {
-  test('and what named it', async () => {
+  test('and its source', async () => {
     const [first, second] = ['first.yaml', 'second.yaml'].map((name) => join(folder.path, name));
     for (const file of [first, second]) writeFileSync(file ?? '', '{}');
     const { config_path: named, config_source: by } = await diagnose({ SVC_CONFIG: second ?? '' }, '--config', first ?? '');

@@ -9,7 +9,7 @@ import { GATEWAY_INSTRUMENTS } from '../../telemetry/metrics/instruments.ts';
 import { OLD_CONFIG } from '../../testing/old-config-file.ts';
 import { OLD_KEYS, OLD_VARIABLES } from '../../config/old-settings.ts';
 
-// docs/migrating.md lists everything of the old gateway that has a name, and names nothing of ours that is not there.
+// docs/migrating.md lists every named feature of the old gateway, and every name of ours in it exists.
 
 const text = readFileSync(join(import.meta.dirname, '../../../../../docs/migrating.md'), 'utf8');
 /** Names in backquotes. */
@@ -81,7 +81,7 @@ describe('everything of the old gateway is listed', () => {
     expect(names.filter((name) => !theirs.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('and what it says of them is what the program says', () => {
+  test('and its text for them is that of the program', () => {
     for (const [name, instead] of Object.entries(OLD_VARIABLES)) {
       const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
       const successor = /^SVC_\w+/.exec(instead)?.[0];
@@ -94,7 +94,7 @@ describe('everything of the old gateway is listed', () => {
   });
 });
 
-describe('what it names of ours is there', () => {
+describe('every name of ours in it exists', () => {
   const leaves = leavesOf(gatewayConfig);
   const variables = [
     ...leaves.map(({ path }) => variableName('SVC_', path)),

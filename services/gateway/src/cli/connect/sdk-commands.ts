@@ -36,7 +36,7 @@ number of the signal that ended it, 127 when it does not exist. When ${KEY_VARIA
   runsChild: true,
   run: async ({ values, childArgs = [] }, context) => {
     const [file, ...args] = childArgs;
-    if (file === undefined) throw usageError('wrap needs the program behind --, such as: wrap -- python app.py');
+    if (file === undefined) throw usageError('wrap needs the program after --, such as: wrap -- python app.py');
     const url = httpUrlOption('--base-url', values['base-url']);
     const key = gatewayKeyOption(undefined, context);
     const config = commandConfig(values.config, context);

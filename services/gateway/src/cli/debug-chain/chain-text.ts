@@ -5,7 +5,7 @@ import { lineageNames, tenantLines } from './read-source.ts';
 
 const HEADS = ['STEP', 'TRACE', 'CREATED', 'MODEL', 'STATUS', 'OUTCOME', 'TOKENS', 'COST USD', 'LATENCY', 'SEQ', 'PARENT'];
 
-/** The text of `gateway debug`. */
+/** The text output of `gateway debug`. */
 export function chainText(shown: DebugChain): string {
   const { source_trace_id: sourceId, chain, diffs = [] } = shown;
   const ids = lineageNames({ ...chain, trace_group_id: chain.group_id });

@@ -108,7 +108,7 @@ async function addAncestors(
   return { checkpoints: withAncestors(ancestry.checkpoints, run.checkpoints), truncated: ancestry.isCut };
 }
 
-/** Reads traces one by one, so that headers and bodies that are not shown do not stay in memory. */
+/** Reads traces one by one, so that unused headers and bodies do not stay in memory. */
 async function readSteps(store: OfflineTraces, ordered: readonly Checkpoint[], options: ChainOptions) {
   const steps: ChainCheckpoint[] = [];
   const diffs: CheckpointDiff[] = [];

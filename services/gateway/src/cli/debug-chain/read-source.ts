@@ -18,7 +18,7 @@ export const MAX_NAMED_TENANTS = 20;
 export type LineageScope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
 
 /** The selected trace: by its id, the newest with the ids of a conversation, or the newest of all. Clients choose the ids of
- *  conversations, so that two tenants may have the same: the filter has to select one of them then.
+ *  conversations, so two tenants may have the same. The filter then has to select one of them.
  *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`. */
 export async function readSource(
   store: OfflineTraces,
@@ -69,7 +69,7 @@ function ambiguous(scope: LineageScope, tenants: readonly Tenant[]): Fault {
   return new Fault('ambiguous_tenant', { say: lines.join('\n') });
 }
 
-/** Each id with what it is the id of. */
+/** Each id with its kind. */
 export function lineageNames({ trace_group_id: group, thread_id: thread, run_id: run }: LineageScope): string[] {
   return Object.entries({ group, thread, run }).flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { readGatewayConfig } from '../../config.ts';
 import { checkAuth } from './auth-check.ts';
 
-test('the key database of an earlier version is counted and left as it is', async () => {
+test('the key database of an earlier version is counted and left unchanged', async () => {
   await using folder = await temporaryFolder('auth-check');
   const path = join(folder.path, 'gateway-keys.db');
   {

@@ -4,7 +4,7 @@ import { checkRoutes } from './check.ts';
 
 const check = (env: Readonly<Record<string, string>>) => checkRoutes(readGatewayConfig(undefined, env));
 
-test('says where requests go', () => {
+test('reports where requests go', () => {
   expect(check({ SVC_PROVIDERS_OPENAI_UPSTREAM: 'http://127.0.0.1:9000/base' })).toEqual({
     name: 'route_wiring',
     status: 'pass',

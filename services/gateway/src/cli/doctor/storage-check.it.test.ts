@@ -9,7 +9,7 @@ import { checkStorage } from './storage-check.ts';
 
 const { queue } = readGatewayConfig({ path: 'vitrine.yaml', text: '' }, {});
 
-test('a trace file of an earlier version fails, which says so, and is left as it is', async () => {
+test('a trace file of an earlier version fails with its reason and is left unchanged', async () => {
   await using folder = await temporaryFolder('storage-check');
   const path = join(folder.path, 'traces.db');
   new SqliteTraceWriter(path)[Symbol.dispose]();

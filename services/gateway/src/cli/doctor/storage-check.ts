@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const CLIENT_ID = 'vitrine-gateway doctor';
 const NO_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Checks whether this user can read and write the traces, by writing. Nothing is locked or left behind. */
+/** Checks by a write whether this user can read and write the traces. Leaves no lock and no data behind. */
 export async function checkStorage({ storage, queue }: Pick<GatewayConfig, 'storage' | 'queue'>): Promise<Check> {
   const options = postgresOptions(storage, 'doctor');
   if (options === undefined) return await checkFile({ storage });
@@ -53,7 +53,7 @@ async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check>
     return found('pass', 'the traces can be read and written', details);
   } catch (error) {
     if (!isFault(error)) throw error;
-    // A file of another program is reported by both.
+    // Both checks report a file of another program.
     const others = problems.filter((problem) => !error.say.endsWith(problem.slice(`${path}: `.length)));
     return found('fail', 'the traces cannot be read', [error.say, ...others]);
   }

@@ -35,7 +35,7 @@ Exit code 1: a trace failed, or not all were read.`,
       bodyMaxSize: tracing.body_max_size,
       privacy: privacyRules(pii, tracing.capture_bodies),
     };
-    // One byte more than is stored, which shows whether a body is longer.
+    // One byte more than is stored, to detect a longer body.
     using source = new OldTraces(from, tracing.body_max_size + 1);
     using target = dryRun ? openDryTarget(storage.path) : openImportTarget(storage.path);
     let isStopped = false;

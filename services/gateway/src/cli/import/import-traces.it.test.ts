@@ -59,7 +59,7 @@ const report = async (args: readonly string[] = [], env: Readonly<Record<string,
   return { code, ...(JSON.parse(stdout) as ImportReport) };
 };
 
-/** Makes the old file, which stays open as it is while the old gateway runs. */
+/** Creates the old file and keeps it open, as the running old gateway does. */
 function old(...rows: OngoingaiRow[]): OngoingaiStore {
   const store = new OngoingaiStore(from);
   store.add(rows);
@@ -68,7 +68,7 @@ function old(...rows: OngoingaiRow[]): OngoingaiStore {
 const many = (count: number, fields: (n: number) => Partial<OngoingaiRow> = () => ({})): OngoingaiRow[] =>
   Array.from({ length: count }, (_, n) => ({ id: idOf(n), completedAt: NOW - DAY + n, ...fields(n) }));
 
-/** Every trace of the store, the newest first, as the API pages through them. */
+/** Every trace of the store, newest first, in pages as the API reads them. */
 function stored(): TraceSummary[] {
   using reader = new SqliteTraceReader(into);
   const all: TraceSummary[] = [];
@@ -84,7 +84,7 @@ function details(): TraceDetail[] {
   using reader = new SqliteTraceReader(into);
   return items.map(({ id }) => reader.get(id) as TraceDetail);
 }
-/** The ids that old rows get, the newest first. */
+/** The new ids of old rows, newest first. */
 const newIds = (rows: readonly OngoingaiRow[]) =>
   rows
     .map(({ id, completedAt, nanoseconds = 0 }) => Buffer.from(newTraceId(id, { ms: completedAt, nanoseconds })).toString('hex'))
@@ -199,7 +199,7 @@ describe('a trace of the old gateway', () => {
       'free',
       undefined,
     ],
-  ])('with %s says whether its cost is known, and who estimated it', async (_, columns, status, source) => {
+  ])('with %s states whether its cost is known, and who estimated it', async (_, columns, status, source) => {
     using _old = old({ id: idOf(1), completedAt: NOW, columns });
     await report();
     const [trace] = details();
@@ -207,7 +207,7 @@ describe('a trace of the old gateway', () => {
     expect(trace?.usage_status).toBe((trace?.total_tokens ?? 0) > 0 ? 'reported' : 'missing');
   });
 
-  test('has no secret of any field', async () => {
+  test('contains no secret in any field', async () => {
     using _ = old({
       id: idOf(1),
       completedAt: NOW,
@@ -234,7 +234,7 @@ describe('a trace of the old gateway', () => {
     expect(details()[0]?.metadata['redaction_counts']).toMatchObject({ header: 4, email: 0, field_name: 2 });
   });
 
-  test('has its bodies where bodies are kept: text, what is compressed, what is none, and what is too long', async () => {
+  test('has its bodies when capture is on: text, compressed, binary and too long', async () => {
     const json = { 'Content-Type': ['application/json'] };
     const body = JSON.stringify({ text: Array.from({ length: 60 }, (_, n) => `line ${n * 7_919}`).join(' ') });
     const gzip = { response_headers: JSON.stringify({ ...json, 'Content-Encoding': ['gzip'] }) };
@@ -274,7 +274,7 @@ describe('a trace of the old gateway', () => {
       columns: { trace_group_id: 'g' },
       metadata: { lineage_checkpoint_seq: n, ...(parent === undefined ? {} : { lineage_parent_checkpoint_id: parent }) },
     });
-    // The last two stand in the file the other way round.
+    // The last two are in reverse order in the file.
     using _ = old(
       lineage(1),
       lineage(2, idOf(1)),
@@ -303,7 +303,7 @@ describe('a trace of the old gateway', () => {
   });
 });
 
-describe('the whole file', () => {
+describe('the complete file', () => {
   test('is imported once, and counted against its rows', async () => {
     const rows = many(5_000, (n) => ({ nanoseconds: (n * 7_919) % 1_000_000 }));
     using source = old(...rows);
@@ -365,9 +365,9 @@ describe('the whole file', () => {
     expect(models).toEqual(all.filter(({ model }) => model === 'gpt-4o-mini').slice(0, 3));
   });
 
-  test('is read while the old gateway writes to it', async () => {
+  test('is read while the old gateway writes', async () => {
     using source = old(...many(100));
-    // A write that is not committed yet blocks no one, and is not seen.
+    // An uncommitted write blocks nobody and is not visible.
     using writing = new DatabaseSync(from);
     writing.exec(
       "BEGIN IMMEDIATE; INSERT INTO traces (id, timestamp, provider, model, request_method, request_path) VALUES ('x', '', '', '', '', '')",
@@ -391,7 +391,7 @@ describe('the whole file', () => {
     expect(await report([], { SVC_TRACING_RETENTION_DAYS: '365' })).toMatchObject({ imported: 7, already_there: 3, too_old: 0 });
   });
 
-  test('an unreadable row fails alone, and is listed', async () => {
+  test('an unreadable row fails alone and is listed', async () => {
     const bad = (n: number, columns: Readonly<Record<string, string | number | null>>) => ({
       id: idOf(n),
       completedAt: NOW,
@@ -423,7 +423,7 @@ describe('the whole file', () => {
 
 describe('an interrupted import', () => {
   const privacy = privacyRules(readGatewayConfig(undefined, {}).pii, false);
-  /** One run of which no more than so many pages are read, or written. */
+  /** A run that reads or writes at most this many pages. */
   const runSome = async ({ pages = Infinity, writes = Infinity }) => {
     using source = new OldTraces(from, 1_000);
     using target = openImportTarget(into);
@@ -557,6 +557,6 @@ describe('gateway import', () => {
   });
 });
 
-test('the time of an old row is what its driver writes', () => {
+test('the time of an old row is parsed as its driver writes it', () => {
   expect(goTime(Date.UTC(2026, 1, 12, 15, 4, 5, 120), 0)).toBe('2026-02-12 15:04:05.12 +0000 UTC');
 });

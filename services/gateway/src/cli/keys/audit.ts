@@ -47,7 +47,7 @@ second may be missing.`,
   },
 });
 
-/** Faults: `storage_unusable` when nothing was ever stored, `key_store_unavailable`. */
+/** Faults: `storage_unusable` when there is no store yet, `key_store_unavailable`. */
 async function readEvents(config: GatewayConfig, query: AuditQuery): Promise<AuditEventPage> {
   const page = await readKeys(config.storage, (reader) => reader.listAudit(query));
   if (page !== undefined) return page;

@@ -7,7 +7,7 @@ import { gatewayCommandLine } from '../registry.ts';
 const clock = Date.now;
 afterEach(() => void (Date.now = clock));
 
-test('a command whose clock is 40 days ahead makes keys and their events by the clock of the database', async () => {
+test('a command whose clock is 40 days ahead dates keys and events by the clock of the database', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const env = {

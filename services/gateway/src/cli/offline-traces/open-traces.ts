@@ -21,7 +21,7 @@ const CONNECTIONS = 2;
 /** Read-only access of commands to the configured trace store, which takes no lock: a gateway may be running. */
 export interface OfflineTraces
   extends Pick<TraceStore, 'list' | 'get' | 'checkpoints' | 'ancestors'>, TraceMeasures, AsyncDisposable {
-  /** The tenants of all traces that are or were stored; both of their fields are '' for unknown callers. */
+  /** The tenants of all traces that are or were stored. Both fields are '' for unknown callers. */
   tenants(): Promise<Tenant[]>;
   /** The tenants that have traces with all of these ids, which must match exactly. */
   tenantsWith(ids: Pick<TraceQuery, (typeof LINEAGE_COLUMNS)[number]>): Promise<Tenant[]>;

@@ -51,7 +51,7 @@ export const usageReport = z.strictObject({
   /** The first of the summed tenants; both fields are '' for unknown callers. */
   tenants: z.array(z.strictObject({ org_id: z.string(), workspace_id: z.string() })),
   tenant_count: z.int().min(0),
-  /** All tenants of the store, whatever the filter. */
+  /** All tenants of the store, regardless of the filter. */
   tenants_total: z.int().min(0),
   summary,
   providers: z.array(providerRow),
@@ -93,7 +93,7 @@ export async function readReport(
   const { provider, model } = range;
   const all = await store.tenants();
   const tenants = all.filter((tenant) => matchesTenant({ org_id, workspace_id }, tenant));
-  // Roll-ups store the sums of all tenants together. Those of some tenants are added up here.
+  // Roll-ups store the sums of all tenants together. Sums of selected tenants are added up here.
   const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
   const measure = async (groupBy: Group): Promise<readonly Measure[]> =>
     mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy, parts: MEASURED }))));

@@ -25,7 +25,7 @@ async function send(lineage: readonly [string, string][], words: string): Promis
 }
 
 beforeAll(async () => {
-  // The store does not redact here, so the output has to.
+  // The store does not redact here, so the output must.
   gateway = await startTestGateway({ SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'off' });
   await send([['x-svc-thread-id', 'thread-1']], 'Say hello');
   await send(

@@ -38,7 +38,7 @@ async function send(sender: keyof typeof KEYS | 'unknown', thread: string, model
   const id = await waitUntil(async () => newest(), { what: 'the trace' });
   sent.push({ sender, thread, id });
 }
-/** The newest trace of all, once it is another than before. */
+/** The newest trace of all, once it has changed. */
 async function newest(): Promise<string | undefined> {
   try {
     const { source_trace_id: id } = await chainOf('last');
@@ -214,7 +214,7 @@ describe('gateway report', () => {
   });
 });
 
-/** Those of the tenants; a request without a known sender has no tokens. */
+/** Tokens of the tenants. A request of an unknown caller has no tokens. */
 async function gatewayTraces(): Promise<TracePage['items']> {
   const pages = await Promise.all(
     Object.values(KEYS).map(async (key) => {

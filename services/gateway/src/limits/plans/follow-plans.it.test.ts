@@ -36,7 +36,7 @@ async function follow(sources: Partial<PlanSources>): Promise<void> {
 }
 
 let versions = 0;
-/** As the kubelet does it: a new folder, then `..data` is renamed onto it, and the files are links through `..data`. */
+/** Works like the kubelet: writes a new folder, renames a link to it onto `..data`, and the files are links through `..data`. */
 async function mount(text: string): Promise<void> {
   versions += 1;
   const version = `..version-${versions}`;
@@ -62,7 +62,7 @@ describe('the folder of a mounted ConfigMap', () => {
     expect(state()).toEqual([5, 50]);
   });
 
-  test('may be made after the start', async () => {
+  test('may be created after the start', async () => {
     await follow({ directory: join(folder, 'later') });
     expect(state()).toEqual([0, undefined]);
     folder = join(folder, 'later');
@@ -86,7 +86,7 @@ describe('the folder of a mounted ConfigMap', () => {
     await until(10);
   });
 
-  test('that is gone leaves the last plans', async () => {
+  test('that is removed leaves the last plans in effect', async () => {
     await mount(documentText(8, 80));
     let reads = 0;
     await follow({});
@@ -127,7 +127,7 @@ describe('rows and folder', () => {
     expect(state()).toEqual([4, 4]);
   });
 
-  test('a database that is away at the start: the folder applies until it is back, then its rows', async () => {
+  test('while the database is unavailable at the start the folder applies, and afterwards the rows', async () => {
     await write(1);
     await write(2);
     await mount(documentText(1, 1));
@@ -140,7 +140,7 @@ describe('rows and folder', () => {
     expect(state()).toEqual([2, 2]);
   });
 
-  test('a change that was made while LISTEN had lost its connection is noticed', async () => {
+  test('a change during a lost LISTEN connection is detected', async () => {
     await follow({ pool });
     await proxy.close();
     await write(1);
@@ -148,7 +148,7 @@ describe('rows and folder', () => {
     await until(1);
   });
 
-  test('a change that was not notified is noticed by the poll', async () => {
+  test('a change without a notification is detected by the poll', async () => {
     await follow({ pool, rowsIntervalMs: 20 });
     await writer.query('ALTER TABLE plan_generation DISABLE TRIGGER plan_generation_raised');
     await write(1);

@@ -43,7 +43,7 @@ async function openPool(options: PostgresPoolOptions): Promise<PostgresPool> {
   return new PostgresPool({ ...options, maxConnections: 1 });
 }
 
-/** Kubelets refresh mounted ConfigMaps once a minute; a read of an unchanged file takes a tenth of a millisecond. */
+/** Kubelets refresh mounted ConfigMaps once a minute. A read of an unchanged file takes a tenth of a millisecond. */
 const DIRECTORY_INTERVAL_MS = 5_000;
 const ERROR_LOG_INTERVAL_MS = 30_000;
 /** After a failed read of the rows, unless the poll or a new connection of LISTEN comes first. */
@@ -152,12 +152,14 @@ const PLAN_FILE = 'plans.json';
 /** The largest size of a ConfigMap. */
 const MAX_BYTES = 1_048_576;
 
-/** Reads the document of a mounted ConfigMap; undefined while there is none, because the operator makes it after the pods may have started.
- *  The whole path is resolved by each read, so that the swap of `..data` is followed. Faults: `invalid_plans`. */
+/**
+ * Reads the document of a mounted ConfigMap; undefined while it does not exist, because the operator may create it after the pods have
+ * started. Each read resolves the whole path, to follow the swap of `..data`. Faults: `invalid_plans`.
+ */
 export async function readPlanDirectory(folder: string): Promise<PlanDocument | undefined> {
   const path = join(folder, PLAN_FILE);
   try {
-    // Opened once: the path may lead to another file a moment later.
+    // Opened once, because the path may lead to another file a moment later.
     await using file = await open(path);
     const { size } = await file.stat();
     if (size > MAX_BYTES) throw new Fault('invalid_plans', { say: `${path} has ${size} bytes; at most ${MAX_BYTES}` });

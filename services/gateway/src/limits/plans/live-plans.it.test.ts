@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway } from '../../testing/start-test-gat
 
 const TOKEN = 'one-token-0123456789-0123456789';
 const KEYS = `auth: {enabled: true, keys: [{id: one, token: ${TOKEN}, org_id: acme, workspace_id: search, plan: pro}]}`;
-/** From the commit of a plan's row until every gateway applies it. */
+/** The maximum time from the commit of a plan's row until every gateway applies it. */
 const APPLIED_WITHIN_MS = 5_000;
 const CHAT = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] });
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-/** With the rights of a gateway. */
+/** Connects with the rights of a gateway. */
 async function start(more: Readonly<Record<string, string>>): Promise<TestGateway> {
   const dsn = new URL(database.dsn.reveal());
   dsn.searchParams.set('options', '-c role=vitrine_gateway');
@@ -62,7 +62,7 @@ async function admitted(gateways: readonly TestGateway[]): Promise<number> {
 }
 
 describe.each(['process', 'shared'])('a plan of rows in Postgres, with limits.counters: %s', (counters) => {
-  test('is applied by running gateways within 5 s: when it is created, raised, lowered, and when a workspace gets it', async () => {
+  test('is applied by running gateways within 5 s when it is created, raised, lowered, or assigned to a workspace', async () => {
     const one = await start({ SVC_LIMITS_COUNTERS: counters });
     const gateways = counters === 'shared' ? [one, await start({ SVC_LIMITS_COUNTERS: counters })] : [one];
 
@@ -71,7 +71,7 @@ describe.each(['process', 'shared'])('a plan of rows in Postgres, with limits.co
     await setPlan(undefined);
     await untilAll(gateways, 200);
 
-    // Requests from before are not counted: nothing was limited then.
+    // Earlier requests do not count, because there was no limit then.
     await setPlan({ per_key: { requests_per_minute: 2 } });
     await untilAll(gateways, 'KEY_RATE_LIMIT_EXCEEDED');
     await setPlan({ per_key: { requests_per_minute: 9 } });
@@ -95,7 +95,7 @@ describe.each(['process', 'shared'])('a plan of rows in Postgres, with limits.co
   });
 });
 
-test('rows that are not valid are ignored with their reason, and the last valid ones stay', async () => {
+test('invalid rows are ignored with their reason, and the last valid ones stay in effect', async () => {
   await setPlan({ per_key: { requests_per_minute: 1 } });
   const gateway = await start({
     SVC_OBSERVABILITY_OTEL_PROMETHEUS_ENABLED: 'true',

@@ -5,9 +5,9 @@ import type { Logger } from '@vitrine/telemetry/logger';
 
 export type PlanSource = 'database' | 'directory';
 
-/** The plans that apply at the moment, beside those of the configuration. */
+/** The plans that currently apply, in addition to those of the configuration. */
 export interface AppliedPlans {
-  /** 0 when no source has been read. */
+  /** 0 before any source has been read. */
   readonly generation: number;
   readonly plans: Readonly<Record<string, PlanLimits>>;
   readonly workspaces: readonly WorkspacePlan[];
@@ -53,7 +53,7 @@ export class LivePlans {
   }
 }
 
-/** The names of plans that are new, different or gone. */
+/** The names of added, changed and removed plans. */
 function changedPlans(before: AppliedPlans['plans'], after: AppliedPlans['plans']): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).toSorted();

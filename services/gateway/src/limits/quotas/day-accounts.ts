@@ -17,15 +17,15 @@ interface AccountUsage {
 export interface DayAccount {
   /** Usage of the exchanges that this process wrote. */
   readonly own: AccountUsage;
-  /** Stored usage beyond that: of other processes, and of earlier runs of this one. */
+  /** Stored usage beyond `own`: of other processes, and of earlier runs of this one. */
   readonly others: AccountUsage;
-  /** Usage of the last read of the store. */
+  /** Usage as of the last read of the store. */
   readonly stored: AccountUsage;
   /** At least the usage of every exchange that this process wrote today: the largest sum of a batch over one key. */
   readonly largest: AccountUsage;
-  /** Exchanges of this process that have ended and are neither written nor dropped, */
+  /** Exchanges of this process that have ended and are neither written nor dropped. */
   unsettled: number;
-  /** and the sequence number of the last of them. */
+  /** The sequence number of the last of these exchanges. */
   lastSequence: number;
 }
 
@@ -55,13 +55,15 @@ export class DayAccounts {
     return key === undefined || workspace === undefined ? undefined : { key, workspace };
   }
 
-  /** The accounts that an exchange of this process will be settled in. Rejected requests have no usage, and a caller over its limit must not
-   *  delay others of its workspace. */
+  /**
+   * The accounts that an exchange of this process will be settled in. Rejected requests are excluded: they have no usage, and a caller
+   * over its limit must not delay others of its workspace.
+   */
   ofExchange({ scope: { org_id, workspace_id, gateway_key_id }, outcome }: EndedExchange): ScopeAccounts | undefined {
     return outcome === 'rejected' ? undefined : this.of(scopeNames(org_id, workspace_id, gateway_key_id));
   }
 
-  /** A batch of this process was written. */
+  /** Adds a written batch of this process. */
   add(usage: readonly DayUsage[]): void {
     for (const row of usage) {
       if (row.day !== this.day) continue;
@@ -73,9 +75,11 @@ export class DayAccounts {
     }
   }
 
-  /** The store was read. `rows` may include exchanges of this process, but only those that were passed to `add` before: the excess over
-   *  `own` is then usage of others, which never shrinks. So nothing is counted twice, and usage of others that is missed by this read is
-   *  found by the next. */
+  /**
+   * Adds a read of the store. `rows` may include exchanges of this process, but only those that were passed to `add` before. The excess
+   * over `own` is then usage of others, which never shrinks. So nothing is counted twice, and the next read finds usage of others that
+   * this one missed.
+   */
   read(rows: readonly DayUsage[]): void {
     for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {

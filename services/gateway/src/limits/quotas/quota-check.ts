@@ -4,7 +4,7 @@ import type { QuotaCode } from '../limit-rejections.ts';
 import type { ScopeNames } from '../requests/request-counter.ts';
 import type { BoundThresholds } from '../thresholds.ts';
 
-/** A quota that is reached. */
+/** A reached quota. */
 export interface ReachedQuota {
   readonly code: QuotaCode;
   /** Whether it is used up for the day. Otherwise other processes have reserved what is left, and may return some of it within a second. */
@@ -14,13 +14,15 @@ export interface ReachedQuota {
 /** Undefined: no quota is reached. */
 export type QuotaResult = ReachedQuota | 'unavailable' | undefined;
 
-/** Checks the daily quotas of a key and its workspace. Responds with a promise only where a request has to wait, near a quota or for a
- *  database; the promise resolves within a bound and does not reject. Spec: G10.4 to G10.9. */
+/**
+ * Checks the daily quotas of a key and its workspace. Returns a promise only when a request has to wait, near a quota or for a database.
+ * The promise resolves within a bound and does not reject. Spec: G10.4 to G10.9.
+ */
 export interface QuotaCheck {
   check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult>;
 }
 
-/** Learns of the exchanges of this process: of each that has ended, and in the same order of their usage. */
+/** Receives each ended exchange of this process, and later their usage in the same order. */
 interface QuotaUsage {
   /** The trace queue has taken an exchange, which is unsettled from now on. */
   taken(exchange: EndedExchange): void;
@@ -64,7 +66,7 @@ export function checkQuotas(
   });
 }
 
-/** Whether exchanges that have ended may bring `usage` to `limit`. */
+/** Whether ended exchanges may raise `usage` to `limit`. */
 export function mayReach({ unsettled, largest }: DayAccount, unit: QuotaUnit, usage: number, limit: number): boolean {
   if (unsettled === 0) return false;
   // Exchanges without tokens allow no estimate of later ones.

@@ -34,7 +34,7 @@ const usageOf = (scope: number, tokens: number, day = DAY): DayUsage => ({
 
 const taken = (scope: number, outcome: 'completed' | 'rejected' = 'completed') => ({ scope: exchangeScope(scope), outcome });
 
-/** A ledger on clocks that stand still, over a store whose reads the test resolves. */
+/** A ledger with stopped clocks, over a store whose reads the test resolves. */
 function setUp(rows: () => readonly DayUsage[] = () => []) {
   const time = { now: NOON, steady: 0 };
   const failures: unknown[] = [];
@@ -152,7 +152,7 @@ describe('the quota ledger', () => {
     expect(tokens(0)).toBeUndefined();
   });
 
-  test('nor do those that came in while a batch was being written', async () => {
+  test('nor do totals that arrived while a batch was being written', async () => {
     const { ledger, time, read, tokens } = setUp();
     time.now = Date.parse('2026-03-01T23:59:59.999Z');
     ledger.taken(taken(0));
@@ -166,7 +166,7 @@ describe('the quota ledger', () => {
     ['forward by a day', 86_400_000],
     ['back by a day', -86_400_000],
     ['forward to an hour after midnight', 13 * 3_600_000],
-  ])('after the clock was set %s the store has to say', async (_, leapMs) => {
+  ])('after the clock was set %s the totals are read from the store', async (_, leapMs) => {
     const { time, reads, read, tokens } = setUp();
     await read();
     time.now += leapMs;
@@ -179,7 +179,7 @@ describe('the quota ledger', () => {
     expect(tokens(0)).toEqual([3, 3]);
   });
 
-  test('a midnight that comes again after the clock was put back before it loses no usage', async () => {
+  test('a midnight that repeats after the clock was set back loses no usage', async () => {
     const { ledger, time, reads, tokens, read } = setUp();
     time.now = Date.parse('2026-03-02T00:00:01Z');
     ledger.accountsOf(namesOf(0));
@@ -193,7 +193,7 @@ describe('the quota ledger', () => {
     await Promise.resolve();
     await Promise.resolve();
     expect(tokens(0)).toEqual([4, 4]);
-    // What was spent in the second that comes again stands in the store.
+    // The store contains the usage of the repeated second.
     time.now += 2_000;
     expect(tokens(0)).toBeUndefined();
     expect(reads.at(-1)?.day).toBe('2026-03-02');
@@ -218,7 +218,7 @@ describe('the quota ledger', () => {
     expect(ledger.accountsOf(namesOf(0))?.workspace.unsettled).toBe(0);
   });
 
-  test('settlement waits only for exchanges that had ended before, and not for ever', async () => {
+  test('settlement waits only for exchanges that had ended before, and not forever', async () => {
     const { ledger, read } = setUp();
     await read();
     ledger.taken(taken(0));
@@ -235,14 +235,14 @@ describe('the quota ledger', () => {
     expect(await inVain).toBe(false);
   });
 
-  test('a scope for which there is no account is unavailable', () => {
+  test('a scope without an account is unavailable', () => {
     const accounts = new DayAccounts(DAY, 3);
     accounts.add([usageOf(0, 5)]);
     accounts.read([usageOf(1, 5), usageOf(2, 5)]);
     expect([0, 1, 2].map((scope) => accounts.of(namesOf(scope))?.key.others.tokens)).toEqual([0, 5, undefined]);
   });
 
-  test('totals are read in intervals', async () => {
+  test('totals are read at intervals', async () => {
     let reads = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     const ledger = new QuotaLedger({
@@ -263,7 +263,7 @@ describe('the quota ledger', () => {
   });
 });
 
-/** What can happen between a process, its store, and others who write to the same store. */
+/** Possible events between a process, its store, and other writers of the store. */
 const STEPS = ['take', 'begin', 'commit', 'lose', 'end', 'other', 'read', 'look', 'finish'] as const;
 type Step = { readonly kind: (typeof STEPS)[number]; readonly scope: number; readonly tokens: number };
 
@@ -347,7 +347,7 @@ async function play(script: readonly Step[], check: (world: World) => void): Pro
 interface World {
   readonly stored: number[];
   readonly others: number[];
-  /** What was written by this process and has been reported to the ledger. */
+  /** Usage that this process has written and reported to the ledger. */
   readonly own: number[];
   readonly tokens: (scope: number) => number[] | undefined;
 }
@@ -359,7 +359,7 @@ async function read0(ledger: QuotaLedger, reads: { resolve: (rows: readonly DayU
 }
 
 const scopeIndex = ({ gateway_key_id }: DayUsage) => SCOPES.findIndex(([, key]) => key === gateway_key_id);
-/** Amounts by key, as the ledger's figures: of the key and of its workspace. */
+/** Converts amounts by key to the ledger's figures: of the key and of its workspace. */
 const figures = ([one = 0, two = 0, three = 0]: readonly number[]) => [
   [one, one + two],
   [two, one + two],
@@ -368,8 +368,8 @@ const figures = ([one = 0, two = 0, three = 0]: readonly number[]) => [
 const known = ({ tokens }: World) => [0, 1, 2].map((scope) => tokens(scope) ?? [Number.NaN]);
 const sum = (left: readonly number[], right: readonly number[]) => left.map((amount, i) => amount + (right[i] ?? 0));
 
-describe('the quota ledger, however batches, losses, reads and the writes of others cross', () => {
-  test('is exact all the time when no other process writes', async () => {
+describe('the quota ledger under any order of batches, losses, reads and writes of others', () => {
+  test('is always exact when no other process writes', async () => {
     const alone = STEPS.filter((kind) => kind !== 'other');
     await fc.assert(
       fc.asyncProperty(steps(alone), async (script) => {

@@ -38,7 +38,7 @@ interface Reading {
 export class QuotaLedger implements DailyQuotas {
   readonly #options: QuotaLedgerOptions;
   #day: number;
-  /** The latest day of the clock so far. */
+  /** The latest day that the clock has shown. */
   #latestDay: number;
   #accounts: DayAccounts;
   /** When the read of the totals in use began. */
@@ -48,7 +48,7 @@ export class QuotaLedger implements DailyQuotas {
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
   readonly settlements = new Settlements();
   readonly #waitMaxMs: number;
-  /** Resolves when totals that checks wait for are known, or could not be read; undefined unless they are awaited. */
+  /** Resolves when the totals that checks wait for were read, or could not be read. Undefined when no check waits. */
   #awaitedTotals: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuotaLedgerOptions) {
@@ -68,7 +68,8 @@ export class QuotaLedger implements DailyQuotas {
   check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult> {
     const result = this.#check(names, thresholds);
     if (result !== 'unavailable' || this.#awaitedTotals === undefined) return result;
-    // The clock was set to another day, or daily limits begin to apply. Reading the totals takes some milliseconds.
+    // The clock was set to another day, or daily limits begin to apply. The check waits for a read of the totals, which takes some
+    // milliseconds.
     const isKnown = withTimeout(this.#awaitedTotals.promise, this.#waitMaxMs, undefined);
     return isKnown.then(() => this.#check(names, thresholds));
   }
@@ -110,7 +111,7 @@ export class QuotaLedger implements DailyQuotas {
     this.#reading = reading;
     try {
       const rows = await this.#options.totals(this.#accounts.day);
-      // Abandoned in the meantime, or of yesterday.
+      // The read was abandoned in the meantime, or is from yesterday.
       if (this.#reading !== reading) return;
       this.#finished = { ...reading, rows };
       if (this.settlements.areComplete) this.#useFinished();
@@ -140,7 +141,7 @@ export class QuotaLedger implements DailyQuotas {
     const now = this.#options.clock();
     const day = Math.floor(now / DAY_MS);
     if (day === this.#day) return;
-    // A day that has just begun has no usage, unless the clock was put back before its midnight. After any other jump of the clock the
+    // A day that has just begun has no usage, unless the clock was set back before its midnight. After any other jump of the clock the
     // totals have to be read.
     const hasJustBegun = day === this.#latestDay + 1 && day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
     this.#day = day;

@@ -15,13 +15,15 @@ interface Exchange {
   readonly tokens: number;
 }
 
-/** One process that uses the quota of one key. Its grants come from `world`, and its clock is that of `world`. */
+/** One process that uses the quota of one key. Its grants and its clock come from `world`. */
 class Process {
   readonly #world: World;
   readonly #account: DayAccount;
   readonly reservation: QuotaReservation;
   readonly inFlight: Exchange[] = [];
-  /** What was in flight after the last admission; an exchange that has ended and is not settled is, too: what it used is not known. */
+  /**
+   * Usage in flight after the last admission. It includes exchanges that have ended but are not settled, because their usage is unknown.
+   */
   lastInFlight: readonly Exchange[] = [];
   readonly #ended: Exchange[] = [];
   readonly #id: string;
@@ -116,7 +118,7 @@ class World {
     this.grants.stored.set(quota, this.used);
   }
 
-  /** Another process takes the place of one that is gone, with all that was in flight. */
+  /** Another process replaces one that was killed with everything in flight. */
   replace(at: number): void {
     this.processes[at] = this.#start();
   }
@@ -139,7 +141,7 @@ const script = fc.record({
   steps: fc.array(step, { minLength: 20, maxLength: 150, size: 'max' }),
 });
 
-/** Plays the steps, ends all exchanges that are left, and returns what may be used beyond the limit. */
+/** Plays the steps, ends all remaining exchanges, and returns the allowed excess over the limit. */
 function play(
   world: World,
   steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
@@ -163,8 +165,8 @@ function play(
   return world.all.flatMap(({ lastInFlight }) => lastInFlight).reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-describe('reservations of several processes, however requests, settlements, reports and losses cross', () => {
-  test('exceed a quota by what was in flight at most, also when processes are killed and time passes', () => {
+describe('reservations of several processes under any order of requests, settlements, reports and losses', () => {
+  test('exceed a quota by at most the usage in flight, also when processes are killed and time passes', () => {
     fc.assert(
       fc.property(script, ({ limit, steps }) => {
         const world = new World(limit, false);
@@ -178,7 +180,7 @@ describe('reservations of several processes, however requests, settlements, repo
     );
   });
 
-  test('and also when traces are stored late, and processes end and others start', () => {
+  test('also when traces are stored late and processes are replaced', () => {
     fc.assert(
       fc.property(script, ({ limit, steps }) => {
         const world = new World(limit, true);
@@ -195,7 +197,7 @@ describe('reservations of several processes, however requests, settlements, repo
     );
   });
 
-  test('use all of it: after a lease without the others, one process admits until nothing is left', () => {
+  test('use the whole quota: a lease after the others stop, one process admits until nothing is left', () => {
     fc.assert(
       fc.property(script, ({ limit, steps }) => {
         const world = new World(limit, false);
@@ -233,7 +235,7 @@ describe('a reservation', () => {
     expect([process.reservation.allotted, process.reservation.isDue(world.now)]).toEqual([0, false]);
   });
 
-  test('holds what is used in two intervals, and no more than a part of what is left', () => {
+  test('covers the usage of two intervals, and at most a part of what is left', () => {
     const world = new World(100_000, false);
     const [process] = world.processes as [Process];
     const use = (tokens: number) => {
@@ -248,14 +250,14 @@ describe('a reservation', () => {
     expect(use(90_000)).toBe(Math.floor((100_000 - 95_001) / 2));
   });
 
-  test('is not asked for again within an interval when there was nothing to get', () => {
+  test('is not requested again within an interval after an empty grant', () => {
     const world = new World(100, false);
     const [one, two] = world.processes as [Process, Process];
     one.report();
     one.reservation.state(100, world.now);
     one.reservation.waiting = 1;
     one.report();
-    // The whole quota is held by the first.
+    // The first process has reserved the whole quota.
     const grant = { allotted: 100, reported: 0, stored: 0, processes: 1 };
     world.grants.reportOne({ process: '0', day: DAY }, 99, {
       name: names.key,

@@ -4,9 +4,9 @@ import type { QuotaGrant, QuotaReport, QuotaReporter } from '../shared-quotas/qu
 import { randomUUID } from 'node:crypto';
 import type { ScopeNames } from '../requests/request-counter.ts';
 
-/** Reserved for the time until the next report, in usage of the last interval: a rate may double before a request has to wait. */
+/** Reserved until the next report, as a multiple of the usage in the last interval. A rate may double before a request has to wait. */
 const AHEAD_INTERVALS = 2;
-/** A key in use reserves this part of the quota besides. */
+/** A key in use additionally reserves this part of the quota. */
 const AHEAD_PART = 1 / 64;
 /** A key that was not used for this long returns its reservation. */
 const IDLE_AFTER_MS = 60_000;
@@ -15,9 +15,11 @@ const IDLE_AFTER_MS = 60_000;
  *  might raise it (`report`), other processes have reserved the rest (`reserved`), or the quota is `used up`. */
 export type ReservationState = 'free' | 'unsettled' | 'report' | 'reserved' | 'used up';
 
-/** The part of one daily quota that this process may use. It admits requests while it has used less than it was allotted; usage and
- *  reservations of all processes add up to the limit at most, so the quota is exceeded by what is in flight at most. Times are milliseconds of a
- *  monotonic clock. */
+/**
+ * The part of one daily quota that this process may use. It admits requests while its usage is below its allotment. Usage and
+ * reservations of all processes add up to at most the limit, so the quota is exceeded by at most the usage in flight. Times are
+ * milliseconds of a monotonic clock.
+ */
 export class QuotaReservation {
   readonly name: string;
   readonly unit: QuotaUnit;
@@ -26,12 +28,12 @@ export class QuotaReservation {
   #limit = 0;
   #allotted = 0;
   #grant: QuotaGrant | undefined;
-  /** When the report of `#grant` was sent, and the usage that it said. */
+  /** When the report of `#grant` was sent, and its usage. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #confirmedUsage = 0;
   #sentUsage = 0;
   #sentLimit = 0;
-  /** Usage in an interval, with memory of a busier one that has just passed. */
+  /** Usage per interval, including the memory of a recent busier one. */
   #pace = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #wasRejected = false;
@@ -49,7 +51,7 @@ export class QuotaReservation {
     return this.#allotted;
   }
 
-  /** `isSettled`: exchanges that have ended are not waited for (again). */
+  /** `isSettled`: do not wait (again) for ended exchanges. */
   state(limit: number, now: number, isSettled = false): ReservationState {
     this.#limit = limit;
     this.#checkedAt = now;
@@ -58,7 +60,7 @@ export class QuotaReservation {
     if (!this.#isConfirmed(now)) return 'report';
     if (used < this.#allotted)
       return !isSettled && mayReach(this.account, this.unit, used, this.#allotted) ? 'unsettled' : 'free';
-    // When the last report brought nothing, the next regular one may.
+    // If the last report brought nothing, the next regular one may.
     const mayGrow = limit > this.#sentLimit || (this.#grant !== undefined && this.#grant.allotted > this.#confirmedUsage);
     if (!mayGrow) this.#wasRejected = true;
     return mayGrow ? 'report' : 'reserved';
@@ -72,14 +74,14 @@ export class QuotaReservation {
     return holdsMore && (this.#isIdle(now) || now - this.#confirmedAt > this.#leaseMs / 3);
   }
 
-  /** Begins a report: from now on no more is used than it says. */
+  /** Begins a report. From now on the process uses at most the reported amount. */
   report(now: number, isLast = false): QuotaReport {
     const used = this.#used;
     this.#pace = Math.max(used - this.#sentUsage, Math.floor(this.#pace / 2));
     const ahead = isLast || this.#isIdle(now) ? 0 : this.#ahead();
     const least = !isLast && (this.waiting > 0 || this.#wasRejected) ? 1 : 0;
     const wanted = used + Math.max(ahead, least);
-    // A reservation that has not been confirmed in time is gone.
+    // A reservation that was not confirmed in time is lost.
     this.#allotted = Math.max(used, this.#isConfirmed(now) ? Math.min(this.#allotted, wanted) : 0);
     this.#sentUsage = used;
     this.#sentLimit = this.#limit;
@@ -99,13 +101,13 @@ export class QuotaReservation {
     return this.account.own[this.unit];
   }
 
-  /** What is known to be used. */
+  /** The known usage. */
   get #usedByAll(): number {
     if (this.#grant === undefined) return this.#used;
     return Math.max(this.#grant.stored, this.#grant.reported + this.#used - this.#confirmedUsage);
   }
 
-  /** At most half of what is left is held by all processes together, so that a busy one finds some where others are idle. */
+  /** All processes together reserve at most half of what is left, so that a busy process can get more while others are idle. */
   #ahead(): number {
     const { unsettled, largest } = this.account;
     const part = Math.floor(this.#limit * AHEAD_PART);
@@ -132,8 +134,10 @@ export interface ScopeReservations {
   readonly workspace: Reservations;
 }
 
-/** What this process has used and reserved on one UTC day. It reports by a new id for each day, so that what it reports only grows, also
- *  when the clock is put back to a day that it has left. */
+/**
+ * Usage and reservations of this process on one UTC day. It reports under a new id for each day, so that reported usage only grows, even
+ * when the clock is set back to an earlier day.
+ */
 export class ReservationDay implements QuotaReporter {
   /** Days since the epoch. */
   readonly number: number;

@@ -15,7 +15,7 @@ test.each([
   expect(fairShares(limit, demands)).toEqual(shares);
 });
 
-test('shares add up to the limit or to all demands, and who gets less than its demand gets the most, or one less', () => {
+test('shares add up to the limit or to all demands, and unmet demands get the largest share, or one less', () => {
   fc.assert(
     fc.property(fc.nat(1_000), fc.array(fc.nat(500), { maxLength: 20 }), (limit, demands) => {
       const shares = fairShares(limit, demands);

@@ -21,13 +21,13 @@ describe('request rates', () => {
     return { counter: new InMemoryRequestCounter(() => time.now, max), time, [Symbol.asyncDispose]: async () => {} };
   });
 
-  test('a limit of 0 takes no room', () => {
+  test('a limit of 0 needs no window', () => {
     const { counter, admit } = setUp();
     for (let at = 0; at < 1_000; at += 1) expect(admit(one, { key: 0, workspace: 0 }, at)).toBeUndefined();
     expect(counter.size).toBe(0);
   });
 
-  test('idle windows are swept, and a key for which there is no window cannot be counted', () => {
+  test('idle windows are swept, and a key without a window cannot be counted', () => {
     const { counter, admit } = setUp(2);
     const limits = { key: 5, workspace: 0 };
     const names = (i: number) => scopeNames('org', 'ws', `gk_${i}`);

@@ -48,7 +48,7 @@ function openCounter({ of = pool, clock = () => performance.now(), maxWindows, r
   return Object.assign(counter, { errors });
 }
 
-describe('a shared counter alone', () => {
+describe('a single shared counter', () => {
   describeRequestCounter(async (maxWindows) => {
     await pool.query('TRUNCATE rate_allotments');
     const time = { now: 0 };
@@ -65,7 +65,7 @@ describe('counters of several processes', () => {
     expect(passedOf(results.flat())).toBe(100);
   });
 
-  test('make no round trip while they hold what they admit', async () => {
+  test('make no round trip while their allotments suffice', async () => {
     await using counter = openCounter({});
     expect(passedOf(await requests(counter, 1, 10_000))).toBe(1);
     const before = pool.figures().statements;
@@ -73,7 +73,7 @@ describe('counters of several processes', () => {
     expect(pool.figures().statements).toBe(before);
   });
 
-  test('nor to reject what is beyond the limit, whether one of them holds all of it or not', async () => {
+  test('nor to reject requests over the limit, however it is divided', async () => {
     await using first = openCounter({});
     await using second = openCounter({});
     expect(passedOf(await requests(first, 20, 10))).toBe(10);
@@ -83,10 +83,10 @@ describe('counters of several processes', () => {
     expect(pool.figures().statements).toBe(before);
   });
 
-  test('what one does not need reaches the other with their reports', async () => {
+  test('unused allotments move to the other with their reports', async () => {
     await using first = openCounter({ reportIntervalMs: 20 });
     await using second = openCounter({ reportIntervalMs: 20 });
-    // It reserves some ahead.
+    // It reserves some requests ahead.
     expect(passedOf(await requests(first, 1, 640))).toBe(1);
     await waitUntil(async () => passedOf(await requests(second, 639, 640)) > 0 && (await allotted()) === 640, {
       what: 'everything to be allotted',
@@ -97,7 +97,7 @@ describe('counters of several processes', () => {
     expect(passedOf([...(await requests(first, 5, 640)), ...(await requests(second, 5, 640))])).toBe(0);
   });
 
-  test('one that ends returns what it has not used', async () => {
+  test('one that ends returns its unused allotment', async () => {
     const first = openCounter({});
     await requests(first, 10, 6_400);
     expect(await allotted()).toBeGreaterThan(100);
@@ -105,7 +105,7 @@ describe('counters of several processes', () => {
     expect(await allotted()).toBe(10);
   });
 
-  test('without the database they go on with what they hold; then the check is unavailable, until it is back', async () => {
+  test('without the database they use up their allotments; then the check is unavailable until it is back', async () => {
     await using proxy = await openTcpProxy(database.dsn);
     await using behind = new PostgresPool({ dsn: proxy.dsn, applicationName: 'behind', connectTimeoutMs: 500 });
     const time = { now: 0 };
@@ -122,7 +122,7 @@ describe('counters of several processes', () => {
     expect(await counter.admit(one, { key: 6_400, workspace: 0 })).toBeUndefined();
   });
 
-  test('a database that does not respond holds a request up for a second at most', async () => {
+  test('a database that does not respond delays a request by a second at most', async () => {
     await using proxy = await openTcpProxy(database.dsn);
     await using behind = new PostgresPool({ dsn: proxy.dsn, applicationName: 'behind', statementTimeoutMs: 100 });
     const counter = openCounter({ of: behind });
@@ -151,7 +151,7 @@ describe('the SQL of allotments', () => {
     more: fc.tuple(fc.nat(5), fc.nat(30), fc.nat(30)),
   });
 
-  test('does what its model in memory does', async () => {
+  test('behaves like its in-memory model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(report, { minLength: 10, maxLength: 60, size: 'max' }), async (reports) => {
         await pool.query('TRUNCATE rate_allotments');
@@ -170,7 +170,7 @@ describe('the SQL of allotments', () => {
     );
   });
 
-  test('rows of processes that ceased to report count until lease and window are over', async () => {
+  test('rows of processes that stopped reporting count until lease and window are over', async () => {
     const [first, second] = [new PostgresAllotmentLedger(pool, TIMES), new PostgresAllotmentLedger(pool, TIMES)];
     const sent = [{ name: 'a', limit: 10, held: 0, used: 0, most: 6, wanted: 6 }];
     const age = (ms: number) =>
@@ -197,7 +197,7 @@ describe('the SQL of allotments', () => {
     expect(rows).toEqual([{ allotted: 4 }]);
   });
 
-  test('rows are removed when they count for nothing any more', async () => {
+  test('rows are removed when they no longer count', async () => {
     const ledger = new PostgresAllotmentLedger(pool, TIMES);
     await ledger.report(1, [{ name: 'a', limit: 10, held: 0, used: 0, most: 1, wanted: 1 }]);
     const count = async () => (await pool.query('SELECT 1 FROM rate_allotments')).length;

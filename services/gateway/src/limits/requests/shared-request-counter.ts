@@ -5,7 +5,7 @@ import { SharedWindow } from './shared-window.ts';
 
 /** Keys and workspaces together that may have been active within a minute. */
 const MAX_WINDOWS = 65_536;
-/** Reports that a request waits for at most: requests that came later may have used up what the first one brought. */
+/** Maximum number of reports that a request waits for. Later requests may use up what the first one brought. */
 const MAX_ATTEMPTS = 2;
 
 interface SharedRequestCounterOptions extends AllotmentTimes {
@@ -47,12 +47,12 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
     return result === 'report' ? this.#admitReported(key, workspace, limits) : result;
   }
 
-  /** Returns what is held and unused. */
+  /** Returns the unused allotments. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#reports[Symbol.asyncDispose]();
   }
 
-  /** `report`: limits that are not exceeded need a report first. */
+  /** `report`: the limits that need a report before the request can be decided. */
   #tryAdmit(key: SharedWindow | undefined, workspace: SharedWindow | undefined, limits: RateLimits): RateResult | 'report' {
     const now = this.#options.clock();
     const keyState = key?.state(limits.key, now) ?? 'free';
@@ -76,7 +76,7 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
       const result = this.#tryAdmit(key, workspace, limits);
       if (result !== 'report') return result;
     }
-    // Other requests were faster, again and again.
+    // Other requests were repeatedly faster.
     const [full] = this.#unreported(key, workspace, limits);
     return this.#rejected(full === key ? 'key' : 'workspace', full, this.#options.clock());
   }

@@ -76,7 +76,7 @@ class SimulatedProcess {
     deliver();
   }
 
-  /** A report whose effect on the ledger, and whose response, come later, or never. */
+  /** A report that reaches the ledger late or never, and likewise its response. */
   send(): { readonly arrive: () => void; readonly deliver: () => void } {
     this.#sequence += 1;
     const [sequence, sentAt] = [this.#sequence, this.#world.now];
@@ -92,7 +92,7 @@ class SimulatedProcess {
   }
 }
 
-/** What can happen: at `process`, after a pause. */
+/** An event at `process`, after a pause. */
 const step = fc.record({
   pauseMs: fc.oneof({ weight: 9, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(20_000) }),
   process: fc.nat(3),
@@ -101,7 +101,7 @@ const step = fc.record({
 });
 
 describe('windows of several processes', () => {
-  test('never admit more than the limit in any 60 s, whatever is lost, late, killed or restarted', () => {
+  test('never admit more than the limit in any 60 s, despite losses, delays, kills and restarts', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
@@ -129,7 +129,7 @@ describe('windows of several processes', () => {
     );
   });
 
-  test('under constant overload admit at least 95 % of the limit in every minute after the first, however it is spread', () => {
+  test('under constant overload admit at least 95 % of the limit in every minute after the first, in any distribution', () => {
     const shapes = fc.record({
       limit: fc.integer({ min: 60, max: 1_200 }),
       // Requests of each process in 100 ms: together more than any limit.
@@ -155,13 +155,13 @@ describe('windows of several processes', () => {
     );
   });
 
-  test('a process that stops needing its part returns it with its reports, and one that is killed keeps it for lease and minute', () => {
+  test('an idle process returns its part with its reports, and a killed one keeps it for lease and minute', () => {
     const world = new World();
     const [one, two] = [world.start(600), world.start(600)];
     const overload = (process: SimulatedProcess) => Array.from({ length: 700 }, () => process.request()).filter(Boolean).length;
     expect(overload(one)).toBe(600);
     expect(overload(two)).toBe(0);
-    // What it reserves ahead halves with each report without requests.
+    // The reservation halves with each report without requests.
     for (world.now = 60_000; world.now < 72_000; world.now += 1_000) one.report();
     expect(one.allotted).toBe(0);
     two.report();
@@ -172,7 +172,7 @@ describe('windows of several processes', () => {
     expect(overload(third)).toBe(600);
   });
 
-  test('without the database a process goes on with what it holds for the lease, and then asks', () => {
+  test('without the database a process uses its allotment for the lease, and then asks again', () => {
     const world = new World();
     const process = world.start(600);
     expect(process.request()).toBe(true);

@@ -5,7 +5,7 @@ import { SlidingWindow } from './sliding-window.ts';
 const AHEAD_PART = 1 / 64;
 /** No process reserves more than this part ahead of its requests. */
 const AHEAD_MAX_PART = 1 / 8;
-/** Reserved for the time until the next report, in requests of the last interval: a rate may double before a request has to wait. */
+/** Reserved until the next report, as a multiple of the requests in the last interval. A rate may double before a request has to wait. */
 const AHEAD_INTERVALS = 2;
 
 export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
@@ -13,25 +13,26 @@ export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
 /** Whether one more request is admitted: yes, after a report that may raise the allotment, or no because the limit is reached. */
 type WindowState = 'free' | 'report' | 'full';
 
-/** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment.
- *
- *  Together the processes never exceed the limit: at the end of any window, each has admitted at most its allotment within it, because an
- *  allotment is never reduced below what was admitted in the last window; and the allotments add up to the limit at most. A process
- *  reduces its allotment before it reports that, and raises it after the ledger has. Times are milliseconds of a monotonic clock. */
+/**
+ * The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment. Together the
+ * processes never exceed the limit. In any window each process admits at most its allotment, because an allotment is never reduced below
+ * the requests of the last window. The allotments add up to at most the limit. A process reduces its allotment before it reports the
+ * reduction, and raises it after the ledger has raised it. Times are milliseconds of a monotonic clock.
+ */
 export class SharedWindow {
   readonly name: string;
   readonly #window: SlidingWindow;
   readonly #leaseMs: number;
   #limit = 0;
   #allotted = 0;
-  /** The fair share: marks that expire beyond it are not used again, but returned with the next report. */
+  /** The fair share. Expired marks beyond it are not reused, but returned with the next report. */
   #share = Number.POSITIVE_INFINITY;
   #mayGrow = true;
-  /** When the last report that was successful was sent. */
+  /** When the last successful report was sent. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #admitted = 0;
   #rejected = 0;
-  /** Requests an interval, with memory of a busier one that has just passed. */
+  /** Requests per interval, including the memory of a recent busier one. */
   #pace = 0;
   #wanted = 0;
   /** Requests that wait for a report. */
@@ -47,7 +48,7 @@ export class SharedWindow {
     return this.#allotted;
   }
 
-  /** Whether the allotment may be used without a further report. */
+  /** Whether the allotment may be used without another report. */
   isConfirmed(now: number): boolean {
     return now - this.#confirmedAt <= this.#leaseMs;
   }
@@ -71,7 +72,7 @@ export class SharedWindow {
     return this.#usable === 0 ? Number.POSITIVE_INFINITY : this.#window.waitMs(this.#usable, now);
   }
 
-  /** Whether nothing was admitted in the last window, and nothing is held or wanted. */
+  /** Whether nothing was admitted in the last window and nothing is reserved or wanted. */
   isIdle(now: number): boolean {
     return this.#allotted === 0 && this.waiting === 0 && this.#window.isIdle(now);
   }
@@ -82,7 +83,7 @@ export class SharedWindow {
     return this.#allotted > 0 && now - this.#confirmedAt > this.#leaseMs / 3;
   }
 
-  /** Begins a report: from now on no more is used than it says. */
+  /** Begins a report. From now on the process uses at most the reported amount. */
   report(now: number, isLast = false): AllotmentReport {
     const used = this.#window.admitted(now);
     this.#pace = Math.max(this.#admitted, Math.floor(this.#pace / 2));
@@ -90,7 +91,7 @@ export class SharedWindow {
     const ahead = Math.min(AHEAD_INTERVALS * this.#pace + extra, Math.ceil(this.#limit * AHEAD_MAX_PART));
     this.#wanted = isLast ? used : Math.min(this.#limit, used + ahead + this.#rejected + this.waiting);
     [this.#admitted, this.#rejected] = [0, 0];
-    // An allotment that has not been confirmed in time may be gone, but for what was admitted by it.
+    // An allotment that was not confirmed in time may be lost, except for requests already admitted.
     const usable = this.isConfirmed(now) ? Math.min(this.#usable, this.#wanted) : 0;
     this.#allotted = Math.max(used, usable);
     const { name } = this;
@@ -119,8 +120,10 @@ export class SharedWindow {
   }
 }
 
-/** Max-min fair shares of a limit: none is above its demand, and each that is below it is as large as any other, but for one where the
- *  rest cannot be divided: then the first in order get it. The shares add up to the limit, or to all demands where these are fewer. */
+/**
+ * Max-min fair shares of a limit: no share exceeds its demand, and all shares below their demand are equal. If the remainder cannot be
+ * divided evenly, the first in order get one more. The shares add up to the limit, or to the sum of all demands if that is smaller.
+ */
 export function fairShares(limit: number, demands: readonly number[]): number[] {
   const shares = demands.map(() => 0);
   let left = limit;

@@ -19,7 +19,7 @@ const stream = fc.array(
   { minLength: 600, maxLength: 1_500 },
 );
 
-/** Sends requests through a window; returns the times of admitted ones, and of rejected ones the returned wait. */
+/** Sends requests through a window; returns the times of admitted requests and the waits of rejected ones. */
 function send(window: SlidingWindow, limit: number, arrivals: readonly number[]) {
   const passed: number[] = [];
   const rejected: { at: number; waitMs: number; passedBefore: number }[] = [];
@@ -49,7 +49,7 @@ describe('a sliding window', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.oneof(pauses(700), stream), (limit, steps) => {
         const { passed } = send(new SlidingWindow(), limit, times(steps));
-        // The fullest windows end with a passage.
+        // The fullest windows end with an admitted request.
         expect(passed.filter((at, i) => i >= limit && at - (passed[i - limit] ?? 0) < WINDOW_MS)).toEqual([]);
       }),
     );
@@ -69,7 +69,7 @@ describe('a sliding window', () => {
     );
   });
 
-  test('above that frees a slot at most a quarter of a second late', () => {
+  test('above 240 a minute frees a slot at most a quarter of a second late', () => {
     fc.assert(
       fc.property(fc.integer({ min: 241, max: 300 }), stream, (limit, steps) => {
         const { passed, rejected } = send(new SlidingWindow(), limit, times(steps));
@@ -85,7 +85,7 @@ describe('a sliding window', () => {
     const window = new SlidingWindow();
     for (let at = 0; at < 10; at += 1) window.add(100, at);
     expect(window.waitMs(100, 10)).toBe(0);
-    // Eight of ten have to leave before two are left.
+    // Eight of ten requests have to expire before two are left.
     expect(window.waitMs(3, 10)).toBe(WINDOW_MS + 7 - 10);
   });
 

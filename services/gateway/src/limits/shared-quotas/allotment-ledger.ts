@@ -7,9 +7,9 @@ export interface AllotmentReport {
   readonly held: number;
   /** Requests that it admitted in the last window. */
   readonly used: number;
-  /** The part of the limit that it could use until its next report, */
+  /** The part of the limit that it could use until its next report. */
   readonly wanted: number;
-  /** and how much of that it takes: no more than its fair share by the last report, or others would never get what it returns. */
+  /** How much of `wanted` it takes: at most its fair share by the last report, or others would never get what it returns. */
   readonly most: number;
 }
 
@@ -17,11 +17,11 @@ export interface AllotmentReport {
 export interface Allotment {
   /** The part of the limit that the process may use from now on; at least `held`. */
   readonly allotted: number;
-  /** What each process that reports this limit wants, this one included, in one order for all of them, */
+  /** The demands of all processes that report this limit, this one included, in the same order for all of them. */
   readonly demands: readonly number[];
-  /** the place of this process among them, */
+  /** The index of this process in that order. */
   readonly position: number;
-  /** and the part of the limit that processes hold which have ceased to report. */
+  /** The part of the limit that is reserved by processes that stopped reporting. */
   readonly unreported: number;
 }
 
@@ -37,11 +37,11 @@ export interface AllotmentTimes {
   readonly windowMs: number;
   /** How often a process reports. */
   readonly reportIntervalMs: number;
-  /** A process admits nothing by an allotment whose last report was sent longer ago. */
+  /** A process admits nothing from an allotment whose last report is older than this. */
   readonly leaseMs: number;
 }
 
-/** Of a window of a minute: reports every second, leases of ten. */
+/** Timings for a window of a minute: reports every second, leases of 10 s. */
 export function allotmentTimes(windowMs: number): AllotmentTimes {
   return { windowMs, reportIntervalMs: Math.ceil(windowMs / 60), leaseMs: Math.ceil(windowMs / 6) };
 }

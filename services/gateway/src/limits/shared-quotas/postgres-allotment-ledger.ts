@@ -37,7 +37,7 @@ export class PostgresAllotmentLedger implements AllotmentLedger {
     );
   }
 
-  /** Removes rows that count for nothing any more. */
+  /** Removes rows that no longer count. */
   async removeExpired(): Promise<void> {
     const { windowMs, leaseMs } = this.#times;
     await this.#pool.query('SELECT remove_expired_allotments($1)', [windowMs + leaseMs]);

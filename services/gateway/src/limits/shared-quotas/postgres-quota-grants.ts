@@ -38,7 +38,7 @@ export class PostgresQuotaGrants implements QuotaGrants {
     );
   }
 
-  /** Removes reservations of days that are over. */
+  /** Removes reservations of past days. */
   async removeOld(): Promise<void> {
     await this.#pool.query('SELECT remove_old_quota_reservations()');
   }

@@ -9,9 +9,9 @@ export interface QuotaReport {
   readonly limit: number;
   /** What the exchanges of this process have used today. */
   readonly used: number;
-  /** Up to where it may go on admitting requests from the moment of the report; at least `used`, */
+  /** Usage up to which it may admit requests from the moment of the report; at least `used`. */
   readonly held: number;
-  /** and up to where it would like to; at least `held`. */
+  /** Usage up to which it would like to admit requests; at least `held`. */
   readonly wanted: number;
 }
 
@@ -19,21 +19,21 @@ export interface QuotaReport {
 export interface QuotaGrant {
   /** The process may admit requests while it has used less than this; at least `held`. */
   readonly allotted: number;
-  /** The usage that all processes have reported, this one included, */
+  /** The usage that all processes have reported, this one included. */
   readonly reported: number;
-  /** and that of stored traces. Neither is more than what was used, and each may lack what the other has. */
+  /** The usage of stored traces. Neither figure exceeds the real usage, and each may include usage that the other lacks. */
   readonly stored: number;
   /** Processes that report this quota, this one included. */
   readonly processes: number;
 }
 
-/** A process on one day: `day` is `YYYY-MM-DD`. Its usage grows from report to report. */
+/** A process on one day: `day` is `YYYY-MM-DD`. Its usage never shrinks from report to report. */
 export interface QuotaReporter {
   readonly process: string;
   readonly day: string;
 }
 
-/** Divides what is left of daily quotas among processes: what all have used and what they hold beyond that is the limit at most. */
+/** Divides what is left of daily quotas among processes: the usage and the reservations of all processes add up to at most the limit. */
 export interface QuotaGrants {
   /** Resolves with one grant for each report, in their order; undefined for one that came after a later one of the same process.
    *  `sequence` grows from call to call. */

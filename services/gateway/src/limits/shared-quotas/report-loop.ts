@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Items in one call: some ten milliseconds of the database. */
+/** Items in one call, which takes the database some ten milliseconds. */
 const MAX_ITEMS = 512;
-/** After how long a call has failed: it may still reach the database later. */
+/** Time after which a call counts as failed. It may still reach the database later. */
 const CALL_MAX_MS = 2_000;
-/** How long a request waits for a report at most. */
+/** How long a request waits for a report. */
 const WAIT_MAX_MS = 1_000;
 
 /** The part of a limit that this process may use. */
@@ -24,9 +24,9 @@ interface ReportCall<T, Report, Grant> {
 }
 
 interface ReportLoopOptions<T, Report, Grant> {
-  /** Begins a call: those of `items` that are still to be reported, and what sends their reports. */
+  /** Begins a call. Returns the `items` that still need a report, and the function that sends their reports. */
   readonly begin: (items: readonly T[]) => ReportCall<T, Report, Grant>;
-  /** What the regular report is about. `isLast`: nothing is reported after it. */
+  /** The items of the regular report. `isLast`: no report follows. */
   readonly due: (isLast: boolean) => Iterable<T>;
   readonly intervalMs: number;
   /** Milliseconds on a monotonic clock. */
@@ -52,8 +52,10 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
     this.#timer.unref();
   }
 
-  /** Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would be
-   *  the next call within an interval after a failed one. */
+  /**
+   * Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would
+   * follow a failed call within an interval.
+   */
   async reported(items: readonly T[]): Promise<boolean> {
     for (const item of items) item.waiting += 1;
     const reported = await Promise.all(items.map((item) => this.#reported(item)));
@@ -69,7 +71,7 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
     return withTimeout(this.#next.promise, WAIT_MAX_MS, false);
   }
 
-  /** Sends a last report of what is due, unless the database is away. */
+  /** Sends a last report of the due items, unless the database is unavailable. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
@@ -89,7 +91,7 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
   }
 
   async #run(): Promise<void> {
-    // What else becomes due within this turn of the event loop goes with the same call.
+    // Items that become due within this turn of the event loop are sent in the same call.
     await Promise.resolve();
     while (this.#pending.size > 0) {
       const items = [...this.#pending];
@@ -121,7 +123,7 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
     const sentAt = this.#options.clock();
     const reports = items.map((item) => item.report(sentAt, this.#isClosing));
     const grants = await send(sequence, reports);
-    // A late response would grant what a later report has returned.
+    // A late response would grant an amount that a later report has returned.
     if (sequence !== this.#sequence) return;
     for (const [i, item] of items.entries()) {
       const grant = grants[i];

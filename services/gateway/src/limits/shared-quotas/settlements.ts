@@ -10,7 +10,7 @@ interface Waiter {
   readonly resolve: (isSettled: boolean) => void;
 }
 
-/** Exchanges that have ended and whose usage is not known yet, in the order in which they ended, which is that of their settlement. */
+/** Ended exchanges whose usage is not known yet, in the order in which they ended. They are settled in this order. */
 export class Settlements {
   /** Oldest first; undefined for those without usage. */
   readonly #queue: (ScopeAccounts | undefined)[] = [];
@@ -44,7 +44,7 @@ export class Settlements {
     for (const { sequence, resolve } of this.#waiters) if (sequence <= this.#settled) resolve(true);
   }
 
-  /** Resolves with true when all exchanges of both accounts that have ended by now are settled, with false after `maxMs`. */
+  /** Resolves with true when all exchanges of both accounts that have ended by now are settled, or with false after `maxMs`. */
   async settlement({ key, workspace }: ScopeAccounts, maxMs: number): Promise<boolean> {
     const sequence = Math.max(key.lastSequence, workspace.lastSequence);
     if (sequence <= this.#settled) return true;

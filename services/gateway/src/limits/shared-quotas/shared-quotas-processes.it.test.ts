@@ -7,11 +7,11 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { forkGateway, startClients, type LoadResult } from '../testing/shared-gateways.ts';
 
 const CLIENTS = 24;
-/** Requests that the quota is enough for. */
+/** Requests that fit into the quota. */
 const REQUESTS = 800;
 const TOKEN = 'one-token-0123456789-0123456789';
 const AUTH = `auth: {enabled: true, store: file, keys: [{id: one, token: ${TOKEN}, org_id: acme, workspace_id: search}]}`;
-/** Reports five times a second, leases of 2 s. */
+/** Five reports a second, leases of 2 s. */
 const WINDOW_MS = 12_000;
 const TIMEOUT_MS = 60_000;
 
@@ -82,10 +82,10 @@ test(
     const used = (await stored()).tokens / tokens;
     if (process.env['VITRINE_QUOTA_FIGURES'] !== undefined) process.stderr.write(`${JSON.stringify({ used, counts })}\n`);
     expect(used).toBeGreaterThanOrEqual(REQUESTS);
-    // One request of each client, and of those that went on to another process.
+    // One request of each client, including clients that moved to another process.
     expect(used).toBeLessThanOrEqual(REQUESTS + CLIENTS + CLIENTS / 3);
 
-    /** What each request uses. */
+    /** Usage of each request. */
     async function tokensOfOne(): Promise<number> {
       await using gateway = await start(1_000_000);
       let isDone = false;

@@ -105,7 +105,7 @@ describe('shared quotas of several processes', () => {
     }
   });
 
-  test('make no round trip while they hold what they admit, nor to reject what is used up or reserved by others', async () => {
+  test('make no round trip while their reservations suffice, nor to reject when the quota is used up or reserved by others', async () => {
     await using first = openProcess();
     await using second = openProcess();
     expect(await first.check(6_400)).toBeUndefined();
@@ -136,7 +136,7 @@ describe('shared quotas of several processes', () => {
     expect(pool.figures().statements).toBe(before);
   });
 
-  test('one that ends reports what it used and returns the rest', async () => {
+  test('one that ends reports its usage and returns the rest', async () => {
     const process = openProcess();
     expect(await process.check(6_400)).toBeUndefined();
     process.use(10);
@@ -145,14 +145,14 @@ describe('shared quotas of several processes', () => {
     expect(await rows()).toEqual([{ used: '10', allotted: '10' }]);
   });
 
-  test('what one does not need reaches the other with their reports', async () => {
+  test('unused reservations move to the other with their reports', async () => {
     await using first = openProcess({ reportIntervalMs: 10 });
     await using second = openProcess({ reportIntervalMs: 10 });
     expect(await first.check(640)).toBeUndefined();
     let used = 0;
     const useAll = async () => {
       for (; (await second.check(640)) === undefined; used += 1) second.use(1);
-      // A minute later the first one returns what it holds.
+      // A minute later the first process returns its reservation.
       first.time.steady = 61_000;
       return used === 640;
     };
@@ -160,7 +160,7 @@ describe('shared quotas of several processes', () => {
     expect(await second.check(640)).toEqual(usedUp);
   });
 
-  test('traces that are stored late are not counted twice, and what a killed process did not report counts when they are', async () => {
+  test('traces stored late are not counted twice, and unreported usage of a killed process counts once stored', async () => {
     await using first = openProcess();
     await using second = openProcess();
     expect(await first.check(1_000)).toBeUndefined();
@@ -176,7 +176,7 @@ describe('shared quotas of several processes', () => {
     expect(await reported(second)).toBe(900);
   });
 
-  test('without the database they go on with what they hold; then the check is unavailable, until it is back', async () => {
+  test('without the database they use up their reservations; then the check is unavailable until it is back', async () => {
     await using proxy = await openTcpProxy(database.dsn);
     await using behind = new PostgresPool({ dsn: proxy.dsn, applicationName: 'behind', connectTimeoutMs: 500 });
     await using process = openProcess({ of: behind });
@@ -198,13 +198,13 @@ describe('shared quotas of several processes', () => {
     expect(await process.check(6_400)).toBe('unavailable');
   });
 
-  /** Another process holds what is free. */
+  /** Another process has reserved the free part. */
   async function holdAll(limit: number): Promise<void> {
     const report = { name: one.key, unit: 'tokens' as const, limit, used: 0, held: 0, wanted: limit };
     await new PostgresQuotaGrants(pool, LEASE_MS).report({ process: crypto.randomUUID(), day: DAY }, 1, [report]);
   }
 
-  /** The usage at which a quota is used up, as the process finds it with a report. */
+  /** The usage at which a quota is used up, as a report returns it to the process. */
   async function reported(process: ReturnType<typeof openProcess>): Promise<number> {
     for (let used = 0; used < 2_000; used += 100) {
       process.time.steady += LEASE_MS + 1;
@@ -229,7 +229,7 @@ describe('the SQL of quotas', () => {
     stored: fc.nat(3),
   });
 
-  test('does what its model in memory does', async () => {
+  test('behaves like its in-memory model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(report, { minLength: 10, maxLength: 60, size: 'max' }), async (reports) => {
         await reset();
@@ -256,7 +256,7 @@ describe('the SQL of quotas', () => {
   const sent = { name: 'org\nws', unit: 'tokens' as const, limit: 10, used: 1, held: 1, wanted: 7 };
   const reporter = () => ({ process: crypto.randomUUID(), day: DAY });
 
-  test('what a process holds beyond its usage is returned when it has not reported for the lease', async () => {
+  test('unused reservations of a process are returned when it has not reported for the lease', async () => {
     const grants = new PostgresQuotaGrants(pool, 2_000);
     const serverStarted = () => pool.query('SELECT 1 WHERE pg_postmaster_start_time() < now() - interval $$3 s$$');
     await waitUntil(async () => (await serverStarted()).length > 0, { what: 'the server to be older than the lease' });
@@ -295,7 +295,7 @@ describe('the SQL of quotas', () => {
     expect(result).toEqual([{ allotted: '4' }]);
   });
 
-  test('rows of days that are over are removed', async () => {
+  test('rows of past days are removed', async () => {
     const grants = new PostgresQuotaGrants(pool, LEASE_MS);
     const days = [1, 30].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 10));
     for (const day of [new Date().toISOString().slice(0, 10), ...days]) await grants.report({ ...reporter(), day }, 1, [sent]);

@@ -14,13 +14,13 @@ import type { ScopeNames } from '../requests/request-counter.ts';
 import { SETTLEMENT_WAIT_MAX_MS, Settlements } from './settlements.ts';
 import type { BoundThresholds } from '../thresholds.ts';
 
-/** How often a request waits for a report or a settlement at most. */
+/** Maximum number of reports or settlements that a request waits for. */
 const MAX_ATTEMPTS = 4;
 
 interface SharedQuotasOptions {
   readonly grants: QuotaGrants;
   readonly reportIntervalMs: number;
-  /** A process admits nothing by a reservation whose last report was sent longer ago. */
+  /** A process admits nothing from a reservation whose last report is older than this. */
   readonly leaseMs: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -72,7 +72,7 @@ export class SharedQuotas implements DailyQuotas, AsyncDisposable {
     this.#settlements.settled(count);
   }
 
-  /** Reports what was used, and returns what is held beyond that. */
+  /** Reports the usage and returns the unused reservations. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#reports[Symbol.asyncDispose]();
   }
@@ -80,17 +80,17 @@ export class SharedQuotas implements DailyQuotas, AsyncDisposable {
   async #checkWaiting(names: ScopeNames, thresholds: BoundThresholds): Promise<QuotaResult> {
     let isSettled = false;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      // Midnight may have passed.
+      // Midnight may have passed in the meantime.
       const scope = this.#today().of(names);
       if (scope === undefined) return 'unavailable';
       const state = this.#state(scope, thresholds, isSettled);
       if (state !== 'report' && state !== 'unsettled') return state;
       const isDone = state === 'report' ? await this.#reported(scope, thresholds) : await this.#settlement(scope.accounts);
       if (!isDone) return 'unavailable';
-      // What ends from now on was in flight when the request came, and does not delay it again.
+      // Exchanges that end from now on were in flight when the request came, and do not delay it again.
       if (state === 'unsettled') isSettled = true;
     }
-    // Other requests were faster, again and again.
+    // Other requests were repeatedly faster.
     return firstQuota<ReachedQuota>(thresholds, (_scope, _unit, _limit, code) => ({ code, isUsedUp: false }));
   }
 
@@ -113,7 +113,7 @@ export class SharedQuotas implements DailyQuotas, AsyncDisposable {
     return this.#settlements.settlement(accounts, this.#options.settlementWaitMaxMs ?? SETTLEMENT_WAIT_MAX_MS);
   }
 
-  /** Resolves after a report of all quotas of the scope that need one: with false when it failed or took too long. */
+  /** Resolves after a report of all quotas of the scope that need one, or with false when it failed or took too long. */
   #reported(scope: ScopeReservations, thresholds: BoundThresholds): Promise<boolean> {
     const now = this.#options.steadyClock();
     const unreported: QuotaReservation[] = [];

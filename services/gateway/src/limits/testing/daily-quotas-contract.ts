@@ -51,7 +51,7 @@ export function daily(
   return { key: of(key), workspace: of(workspace) };
 }
 
-/** What daily quotas promise of a single process, shared or not. */
+/** The promises of daily quotas within a single process, shared or not. */
 export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promise<TestQuotas>): void {
   const codeOf = (result: QuotaResult) => (typeof result === 'object' ? result.code : result);
 
@@ -66,7 +66,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(await of(daily({ tokens: 11, usd: 1.1 }, { tokens: 11, usd: 1.1 }))).toBeUndefined();
   });
 
-  test('a workspace is at its limit by the usage of all its keys, while none of them is at its own', async () => {
+  test('a workspace reaches its limit by the usage of all its keys, while no key reaches its own', async () => {
     await using opened = await open({ stored: [usageOf('gk_1', 50), usageOf('gk_2', 50)] });
     const thresholds = daily({ tokens: 100 }, { tokens: 100 });
     const expected = { code: 'WORKSPACE_DAILY_TOKENS_EXCEEDED', isUsedUp: true };
@@ -74,7 +74,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(await opened.quotas.check(scopeNames('org', 'other', 'gk_3'), thresholds)).toBeUndefined();
   });
 
-  test('what this process wrote counts at once, and money is exact', async () => {
+  test('usage written by this process counts at once, and cost is exact', async () => {
     await using opened = await open({ stored: [usageOf('gk_1', 100, 0.1)] });
     const check = async (usd: number) => opened.quotas.check(one, daily({ tokens: 111, usd }));
     for (let i = 0; i < 8; i += 1) await opened.write([usageOf('gk_1', 1, 0.1)]);
@@ -88,7 +88,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(await check(2)).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED', isUsedUp: true });
   });
 
-  test('at midnight UTC the quotas reset, and what was used yesterday does not count', async () => {
+  test('at midnight UTC the quotas reset, and usage of yesterday does not count', async () => {
     await using opened = await open({ stored: [usageOf('gk_1', 100)] });
     const check = async () => opened.quotas.check(one, daily({ tokens: 100 }));
     opened.time.now = Date.parse('2026-03-01T23:59:59.999Z');
@@ -115,7 +115,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(codeOf(await next)).toBe('KEY_DAILY_TOKENS_EXCEEDED');
   });
 
-  test('one quota that turns out not to be reached does not hide another that is', async () => {
+  test('an unreached quota does not hide another that is reached', async () => {
     await using opened = await open({});
     const check = async () => opened.quotas.check(one, daily({ tokens: 100 }, { tokens: 50 }));
     expect(await check()).toBeUndefined();
@@ -126,7 +126,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(codeOf(await waiting)).toBe('WORKSPACE_DAILY_TOKENS_EXCEEDED');
   });
 
-  test('dropped exchanges are not waited for, and have no usage; rejected ones delay nobody', async () => {
+  test('requests do not wait for dropped exchanges, which have no usage, or for rejected ones', async () => {
     await using opened = await open({});
     const check = async () => opened.quotas.check(one, daily({ tokens: 100 }));
     opened.quotas.taken({ ...endedBy('gk_1'), outcome: 'rejected' });
@@ -145,14 +145,14 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
     expect(await check()).toBe('unavailable');
   });
 
-  test('a key for which there is no account cannot be checked', async () => {
+  test('a key without an account cannot be checked', async () => {
     await using opened = await open({ maxAccounts: 2 });
     const check = async (names: typeof one) => opened.quotas.check(names, daily({ tokens: 100 }));
     expect([await check(one), await check(two)]).toEqual([undefined, 'unavailable']);
   });
 
-  test('whatever ends when: no request is admitted after its key has used up the quota, stored or not', async () => {
-    // Each step of one request: it is checked, it ends, and a batch of what has ended is written.
+  test('in any order of events, no request is admitted after its key has used up the quota, stored or not', async () => {
+    // The steps of one request: it is checked, it ends, and a batch of ended exchanges is written.
     const scripts = fc.array(fc.constantFrom('check', 'check', 'end', 'write'), { maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(scripts, fc.integer({ min: 1, max: 40 }), async (script, tokens) => {
@@ -168,7 +168,7 @@ export function describeDailyQuotas(open: (options: TestQuotasOptions) => Promis
           const usage = ended * tokens;
           const result = await quotas.check(one, daily({ tokens: 100 }));
           if (usage >= 100) expect(codeOf(result)).toBe('KEY_DAILY_TOKENS_EXCEEDED');
-          // What was in flight when it came may have spent the rest.
+          // Exchanges in flight when it came may have used the rest.
           if (result !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
           if (result === undefined) inFlight += 1;
         };

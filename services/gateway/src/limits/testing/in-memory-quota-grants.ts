@@ -10,7 +10,7 @@ interface Row {
 
 /** What the SQL function `report_quota_usage` does, in memory. */
 export class InMemoryQuotaGrants implements QuotaGrants {
-  /** What stored traces used, by quota and day: see `quotaKey`. */
+  /** Usage of stored traces by quota and day; see `quotaKey`. */
   readonly stored = new Map<string, number>();
   readonly #leaseMs: number;
   readonly #clock: () => number;

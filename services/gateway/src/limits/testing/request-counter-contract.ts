@@ -16,7 +16,7 @@ export interface TestCounter extends AsyncDisposable {
   readonly time: { now: number };
 }
 
-/** What every counter promises of a single process, shared or not. */
+/** The promises of every counter within a single process, shared or not. */
 export function describeRequestCounter(open: (maxWindows?: number) => Promise<TestCounter>): void {
   const admitAt = ({ counter, time }: TestCounter, names: ScopeNames, limits: RateLimits, at: number) => {
     time.now = at;
@@ -24,7 +24,7 @@ export function describeRequestCounter(open: (maxWindows?: number) => Promise<Te
   };
   const scopeOf = (result: RateResult) => (typeof result === 'object' ? result.scope : result);
 
-  test('keys are checked before workspaces, each by itself', async () => {
+  test('keys are checked before workspaces, each separately', async () => {
     await using opened = await open();
     const limits = { key: 1, workspace: 2 };
     const three = scopeNames('org', 'ws', 'gk_3');
@@ -44,7 +44,7 @@ export function describeRequestCounter(open: (maxWindows?: number) => Promise<Te
     expect([...results, scopeOf(await admitAt(opened, one, others, 12))]).toEqual([undefined, undefined, 'key']);
   });
 
-  test('a rejection says when to come again: within the minute', async () => {
+  test('a rejection returns when to retry: within the minute', async () => {
     await using opened = await open();
     const limits = { key: 2, workspace: 0 };
     for (const at of [0, 100]) expect(await admitAt(opened, one, limits, at)).toBeUndefined();
@@ -58,7 +58,7 @@ export function describeRequestCounter(open: (maxWindows?: number) => Promise<Te
     for (let at = 0; at < 100; at += 1) expect(await admitAt(opened, one, { key: 0, workspace: 0 }, at)).toBeUndefined();
   });
 
-  test('a key for which there is no window cannot be counted', async () => {
+  test('a key without a window cannot be counted', async () => {
     await using opened = await open(2);
     const results: RateResult[] = [];
     for (let i = 0; i < 3; i += 1)

@@ -7,7 +7,7 @@ import type { SharedGatewaySettings } from '../../testing/shared-gateway-process
 /** A gateway in a process of its own. */
 export interface SharedGateway extends AsyncDisposable {
   readonly url: string;
-  /** As `kill -9`. */
+  /** Like `kill -9`. */
   readonly kill: () => Promise<void>;
 }
 
@@ -39,7 +39,10 @@ export interface LoadResult {
   readonly sentAt: number;
 }
 
-/** Starts clients that send one request after the other, to another gateway when theirs is gone. Returns what ends them. */
+/**
+ * Starts clients that send one request after the other, and switch to another gateway when theirs is gone. Returns a function that stops
+ * them.
+ */
 export function startClients(load: LoadOptions, onResult: (result: LoadResult) => void): () => Promise<void> {
   const { gateways, clients, pauseMs, token } = load;
   const stop = new AbortController();

@@ -9,8 +9,8 @@ import { rawExchange } from '../../testing/raw-exchange.ts';
 import { startScriptedProvider, type ScriptedRequest, type ScriptedResponse } from '../../testing/scripted-provider.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// Reading a stored or background response back adds no tokens and no cost, unless it is the first time that a finished usage is seen of
-// one that was created in the background here: then it counts once, on the creating key. Spec: G11.19.
+// Reading back a stored or background response adds no tokens and no cost. The exception is the first time that the finished usage of a
+// background response created here is seen: it counts once, on the creating key. Spec: G11.19.
 
 const TOKENS = { a: 'key-a-token-0123456789-0123', b: 'key-b-token-0123456789-0123', other: 'other-token-0123456789-0123' };
 const KEYS = `auth: {enabled: true, keys: [
@@ -72,7 +72,7 @@ async function ask<T>(path: string, key: Key): Promise<T> {
   return (await (await fetch(gateway.url + path, { headers: { 'x-svc-gateway-key': TOKENS[key] } })).json()) as T;
 }
 
-/** Everything that counts of all that a tenant has. */
+/** The usage of all traces of a tenant. */
 const totals = async (key: Key) => {
   const usage = await ask<{ total_tokens: number }>('/api/analytics/usage', key);
   const cost = await ask<{ total_cost_usd: number }>('/api/analytics/cost', key);
@@ -85,7 +85,7 @@ interface Sent {
   readonly body?: object;
 }
 
-/** Sends a request and gives its trace. */
+/** Sends a request and returns its trace. */
 async function send(path: string, { key = 'a', method = 'GET', body }: Sent, reply: ScriptedResponse): Promise<TraceDetail> {
   script = () => reply;
   await sendOnly(path, { key, method, ...(body === undefined ? {} : { body }) });
@@ -167,14 +167,14 @@ describe('a response that was created in the background', () => {
     expect(await poll(id, 'completed', { key: 'b' })).toMatchObject({ ...NOTHING, metadata: { gateway_key_id: 'b' } });
   });
 
-  test('is nothing to another tenant, which does not use it up', async () => {
+  test('does not count for another tenant, which does not use it up', async () => {
     const id = nextId();
     await create(id);
     expect(await poll(id, 'completed', { key: 'other' })).toMatchObject(NOTHING);
     expect(await poll(id)).toMatchObject(COUNTED);
   });
 
-  test('counts once when it fails or is cancelled, too', async () => {
+  test('also counts once when it fails or is cancelled', async () => {
     for (const status of ['failed', 'incomplete']) {
       const id = nextId();
       await create(id);
@@ -188,7 +188,7 @@ describe('a response that was created in the background', () => {
     expect(await poll(id, 'cancelled')).toMatchObject(NOTHING);
   });
 
-  test('is remembered over a restart, and that it was counted is', async () => {
+  test('is remembered across a restart, and so is that it was counted', async () => {
     const [pending, counted] = [nextId(), nextId()];
     await create(pending);
     await create(counted);
@@ -197,12 +197,12 @@ describe('a response that was created in the background', () => {
     gateway = await start();
     expect(await poll(pending)).toMatchObject(COUNTED);
     expect(await poll(counted)).toMatchObject(NOTHING);
-    // The same id again does not begin anew.
+    // The same id does not start over.
     await create(counted);
     expect(await poll(counted)).toMatchObject(NOTHING);
   });
 
-  test('is recognised by its own id, whatever its path, size and coding', async () => {
+  test('is recognised by its own id, for any path, size and coding', async () => {
     const id = nextId();
     const text = 'word '.repeat(30_000);
     await create(id, {}, { instructions: text });
@@ -213,7 +213,7 @@ describe('a response that was created in the background', () => {
     );
     const other = nextId();
     await create(other);
-    // Without its id in the body, that in the path is taken.
+    // Without an id in the body, the id in the path counts.
     expect(await send(`responses/${other}`, {}, jsonResponse({ model: MODEL, usage: USAGE }))).toMatchObject(COUNTED);
   });
 
@@ -239,7 +239,7 @@ describe('a response that was created in the background', () => {
   });
 });
 
-test('its tokens are metered once, as those of what made it', async () => {
+test('its tokens are metered once, as those of the creating request', async () => {
   await gateway[Symbol.asyncDispose]();
   gateway = await start(`${KEYS}\nobservability: {otel: {genai: true, prometheus_enabled: true}}`);
   const id = nextId();
@@ -284,7 +284,7 @@ describe('a stream of a response in the background', () => {
   ];
   const ended = (id: string) => [{ type: 'response.completed', response: response(id, 'completed') }];
 
-  test('counts where it ends, and not when it is read back', async () => {
+  test('counts when it ends, and not when it is read back', async () => {
     const id = nextId();
     expect(await send('responses', streamed, events([...begun(id), ...ended(id)], 'chunked'))).toMatchObject(COUNTED_BY_REQUEST);
     expect(await poll(id)).toMatchObject(NOTHING);
@@ -311,7 +311,7 @@ describe('a stream of a response in the background', () => {
     expect(await poll(id)).toMatchObject(NOTHING);
   });
 
-  test('that was cut and is none in the background is not remembered', async () => {
+  test('that was cut and was not in the background is not remembered', async () => {
     const id = nextId();
     const body = { model: 'gpt-4o-mini', input: 'hi', stream: true };
     await send('responses', { method: 'POST', body }, events(begun(id, { background: false }), 'cut'));
@@ -320,7 +320,7 @@ describe('a stream of a response in the background', () => {
 });
 const COUNTED_BY_REQUEST = { ...COUNTED, model: 'gpt-4o-mini' };
 
-describe('what only reads back', () => {
+describe('a request that only reads back', () => {
   test.each([
     ['a stored response', 'responses/resp_stored', 'GET', response('resp_stored', 'completed', { background: false })],
     ['a response that was created elsewhere', 'responses/resp_elsewhere', 'GET', response('resp_elsewhere', 'completed')],
@@ -337,7 +337,7 @@ describe('what only reads back', () => {
     expect(await totals('a')).toEqual(before);
   });
 
-  test('what generates is charged as ever', async () => {
+  test('a request that generates is charged as usual', async () => {
     for (const path of ['responses', 'chat/completions', 'responses/compact']) {
       const body = { id: nextId(), status: 'completed', model: MODEL, usage: USAGE };
       const trace = await send(path, { method: 'POST', body: { model: 'gpt-4o-mini' } }, jsonResponse(body));

@@ -4,7 +4,7 @@ import { rawExchange } from '../../testing/raw-exchange.ts';
 import { startScriptedProvider, type ScriptedResponse } from '../../testing/scripted-provider.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// What is kept of bodies that are not what their headers say, and of those that end early; bodies are redacted.
+// How bodies are stored when they contradict their headers or end early. Bodies are redacted.
 
 let script: ScriptedResponse;
 let provider: Awaited<ReturnType<typeof startScriptedProvider>>;
@@ -35,7 +35,7 @@ async function traceOf(response: ScriptedResponse, request: Parameters<typeof ra
 const WORDS = 'upstream connect error, ask alice@example.com for help';
 const KEPT = expect.stringMatching(/^upstream connect error, ask \[EMAIL_REDACTED:[0-9a-f]{16}\] for help$/);
 
-describe('a body that came whole keeps its last word', () => {
+describe('a complete body keeps its last word', () => {
   test.each([
     ['that no gzip decodes', { ...JSON_TYPE, 'content-encoding': 'gzip' }, 'undecodable'],
     ['with a coding that is unknown', { ...JSON_TYPE, 'content-encoding': 'snappy' }, 'undecodable'],
@@ -49,7 +49,7 @@ describe('a body that came whole keeps its last word', () => {
     }
   });
 
-  test('of a request too', async () => {
+  test('also of a request', async () => {
     const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' };
     const trace = await traceOf({ headers: JSON_TYPE, body: '{}' }, { headers, body: Buffer.from(WORDS) });
     expect(trace).toMatchObject({ model: 'unknown', request_body: KEPT });
@@ -58,7 +58,7 @@ describe('a body that came whole keeps its last word', () => {
 });
 
 describe('a body that was cut loses its last word, which may be half a secret', () => {
-  // Half of a phone number looks like none.
+  // Half of a phone number is not recognised as one.
   const half = 'my number is 415-555';
   test.each([
     ['of JSON', 'application/json', `{"content":"${half}`, '{"content":"my number is '],
@@ -70,7 +70,7 @@ describe('a body that was cut loses its last word, which may be half a secret', 
     expect(trace.metadata).toMatchObject({ response_body_truncated: true });
   });
 
-  test('whether one that ends with its connection came whole, nobody can tell', async () => {
+  test('a body that ends with its connection may be incomplete', async () => {
     const json = await traceOf({ headers: JSON_TYPE, body: `{"content":"${half}`, end: 'close' });
     expect(json).toMatchObject({ outcome: 'completed', response_body: '{"content":"my number is ' });
     const text = await traceOf({ headers: { 'content-type': 'text/plain' }, body: WORDS, end: 'close' });
@@ -78,7 +78,7 @@ describe('a body that was cut loses its last word, which may be half a secret', 
   });
 });
 
-describe('a coded body that ends early is read as far as it goes', () => {
+describe('an encoded body that ends early is decoded as far as possible', () => {
   const USAGE = '"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}';
   const noise = Array.from({ length: 400 }, (_, i) => (i * 7_919) % 1_000).join(' ');
   const early = (text: string, share: number) => {
@@ -87,21 +87,21 @@ describe('a coded body that ends early is read as far as it goes', () => {
   };
   const GZIP = { ...JSON_TYPE, 'content-encoding': 'gzip' };
 
-  test('its usage counts when it was there', async () => {
+  test('its usage counts when it had arrived', async () => {
     const trace = await traceOf({ headers: GZIP, body: early(`{"model":"m",${USAGE},"content":"${noise} [end]"}`, 0.8) });
     expect(trace).toMatchObject({ usage_status: 'reported', total_tokens: 14, outcome: 'completed' });
     expect(trace.response_body).toContain(`${USAGE},"content":"0 919 838`);
     expect(trace.metadata).toMatchObject({ response_body_truncated: true });
   });
 
-  test('and is undecodable when it was not', async () => {
+  test('and is undecodable when it had not', async () => {
     const trace = await traceOf({ headers: GZIP, body: early(`{"model":"m","content":"${noise} [end]",${USAGE}}`, 0.8) });
     expect(trace).toMatchObject({ usage_status: 'undecodable', total_tokens: 0 });
     expect(trace.response_body).toContain('{"model":"m","content":"0 919 838');
     expect(trace.response_body).not.toContain('[end]');
   });
 
-  test('a stream that its provider cuts is partial, whatever its coding', async () => {
+  test('a stream that its provider cuts is partial, with any coding', async () => {
     const usage = `data: {"model":"claude","message":{${USAGE}}}\n\n`;
     for (const [coding, body] of [
       ['gzip', early(`${usage}data: {"content":"${noise} [end]"}\n\n`, 0.8)],

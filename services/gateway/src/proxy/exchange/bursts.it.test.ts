@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { rawTalk } from '../../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// Chunks of one read leave together, and nothing waits for what comes later (docs/design/proxy.md#streaming).
+// Chunks of one read are sent together, and nothing waits for later chunks (docs/design/proxy.md#streaming).
 
 const EVENTS = Array.from({ length: 20 }, (_, index) => `data: {"choices":[{"delta":{"content":"word ${index}"}}]}\n\n`);
 const REQUEST = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`;
@@ -20,7 +20,7 @@ const provider = createServer((request, response) => {
     'content-type': contentType,
     ...(contentType === 'application/json' && { 'content-length': '100' }),
   });
-  // Each a packet of its own.
+  // Each in a separate packet.
   const send = (index: number) => {
     const event = EVENTS[index];
     if (event === undefined) return afterBurst(response);
@@ -48,7 +48,7 @@ const textOf = (response: string) =>
     .filter((line) => line.startsWith('data: '))
     .join('');
 
-test('a burst has arrived whole while the provider says nothing more', async () => {
+test('a burst arrives complete while the provider sends nothing more', async () => {
   afterBurst = () => {};
   const last = EVENTS.at(-1) as string;
   const response = await rawTalk(gateway.url, REQUEST, (received) => received.includes(last));
@@ -65,14 +65,14 @@ test.each(['text/event-stream', 'application/json'])(
   },
 );
 
-test('what a provider has sent before its connection breaks reaches the client, whose connection breaks too', async () => {
+test('data sent before the provider connection breaks reaches the client, whose connection breaks too', async () => {
   afterBurst = (response) => response.socket?.destroySoon();
   const response = await rawTalk(gateway.url, REQUEST);
   expect(textOf(response)).toBe(EVENTS.join(''));
   expect(response).not.toMatch(/\r\n0\r\n\r\n$/);
 });
 
-test('the end of a stream leaves with its last chunks', async () => {
+test('the end of a stream is sent with its last chunks', async () => {
   afterBurst = (response) => response.end();
   const response = await rawTalk(gateway.url, REQUEST, (received) => received.endsWith('\r\n0\r\n\r\n'));
   expect(textOf(response)).toBe(EVENTS.join(''));

@@ -13,7 +13,7 @@ const chat = (extra: object = {}) =>
   Buffer.from(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'caf\u00e9 \u{1f600}' }], ...extra }));
 
 let gateway: TestGateway;
-/** A second provider that hears the same requests in the same order, so that its responses are the same to the byte. */
+/** A second provider that gets the same requests in the same order, so that its responses are identical. */
 let direct: MockProvider;
 beforeAll(async () => {
   gateway = await startTestGateway({ SVC_TRACING_CAPTURE_BODIES: 'true' });
@@ -52,10 +52,10 @@ async function compare(path: string, request: RawRequest, scenario: string): Pro
   expect(endToEnd(got?.rawHeaders ?? []).filter(isFromClient)).toEqual(endToEnd(wanted?.rawHeaders ?? []).filter(isFromClient));
 }
 
-/** Host is replaced, and a streamed request may be framed another way. */
+/** Host is replaced, and a streamed request may be framed differently. */
 const isFromClient = (line: string) => !/^(host|content-length):/i.test(line);
 
-describe('bytes through the gateway equal bytes without it', () => {
+describe('bytes with and without the gateway are equal', () => {
   test.each([
     ['JSON', CHAT, { body: chat() }, ''],
     ['JSON in awkward chunks', CHAT, { body: chat() }, 'split'],
@@ -100,7 +100,7 @@ describe('bytes through the gateway equal bytes without it', () => {
     await compare(path, request, scenario);
   });
 
-  test.each(['gzip', 'br', 'zstd', 'deflate', 'bad-gzip'])('%s passes as it is, JSON and stream', async (coding) => {
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'bad-gzip'])('%s passes unchanged, JSON and stream', async (coding) => {
     const headers = { 'accept-encoding': coding.replace('bad-', '') };
     await compare(CHAT, { body: chat(), headers }, coding);
     await compare(CHAT, { body: chat({ stream: true }), headers }, coding);
@@ -117,7 +117,7 @@ describe('100 MB', () => {
     return hash.digest('hex');
   })();
 
-  test('each way, byte for byte', async () => {
+  test('in both directions, byte for byte', async () => {
     function* body(): Generator<Buffer> {
       for (let i = 0; i < chunks; i += 1) yield chunk;
     }
@@ -131,12 +131,12 @@ describe('100 MB', () => {
     const trace = await waitUntil(
       async () => {
         const newest = await gateway.newest(1);
-        // Those before it went to the same path.
+        // Earlier requests went to the same path.
         return newest.request_headers['content-type']?.[0] === 'application/octet-stream' && newest;
       },
       { what: 'the trace' },
     );
-    // Of a machine that is slow the time limit of an exchange leaves both out.
+    // On a slow machine the time limit of an exchange leaves both out.
     const { request_body_truncated, response_body_truncated, bodies_omitted } = trace.metadata;
     expect([
       [true, true, undefined],

@@ -75,7 +75,7 @@ describe('a request', () => {
     ['Application/JSON', '', (text: string) => Buffer.from(text)],
     ['APPLICATION/JSON; charset=UTF-8', 'Identity', (text: string) => Buffer.from(text)],
     ['Application/json', 'GZip', (text: string) => gzipSync(text)],
-  ])('of type %s with coding %j says its model', async (type, coding, encode) => {
+  ])('of type %s with coding %j has its model', async (type, coding, encode) => {
     const headers = { 'content-type': type, ...(coding === '' ? {} : { 'content-encoding': coding }) };
     const trace = await traceOf(NO_MODEL, { headers, body: encode('{"messages":[],"model":"gpt-4o"}') });
     expect(trace).toMatchObject({ model: 'gpt-4o', cost_status: 'priced' });

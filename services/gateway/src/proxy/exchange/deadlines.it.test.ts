@@ -4,14 +4,16 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
 const TIMEOUT_MS = 400;
-/** What a deadline may be late by, and what the ways of the messages may add. A machine that is busy with something else adds what this
- *  thread, which the gateway shares, has stood still meanwhile: once for the tick and once for us. */
+/**
+ * The allowed lateness of a deadline plus the transport time of the messages. A busy machine adds the time for which this thread, shared
+ * with the gateway, was blocked: once for the tick and once for the test.
+ */
 const LATE_MAX_MS = 250;
 const SLACK_MS = 200;
 const STALLS = 2;
-/** Of a message from the gateway to us: what the gateway has done before we see it. */
+/** The delay of a message from the gateway to the test. */
 const TRANSIT_MS = 20;
-/** Requests, and how far apart: their times begin everywhere between two ticks. */
+/** Requests and their spacing, so that their times begin at all points between two ticks. */
 const REQUESTS = 16;
 const APART_MS = 37;
 

@@ -5,7 +5,7 @@ import { Deadlines, DEADLINE_TICK_MS, type Tracked } from './deadlines.ts';
 
 const one = (): Tracked => ({ extendByMs: 0, deadlineAt: Number.POSITIVE_INFINITY, slot: 0, onDeadline: () => {} });
 
-test('watches exactly those that were not forgotten, in whatever order they go', () => {
+test('watches exactly those that were not forgotten, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 60 }), (choices) => {
       using deadlines = new Deadlines(() => 0, 1_000_000);
@@ -86,7 +86,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
     },
   );
 
-  test('however ticks and chunks fall, and however late ticks are: then by as much more', () => {
+  test('for any timing of ticks and chunks; late ticks add their lateness', () => {
     const step = fc.record({ kind: fc.constantFrom('chunk', 'tick'), afterMs: fc.double({ min: 0, max: 700, noNaN: true }) });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 1_000 }), (steps, timeoutMs) => {
@@ -120,7 +120,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
   });
 });
 
-test('whoever goes when its time is up, alone or with others, hides nobody from the tick', () => {
+test('an entry that is forgotten at its deadline, alone or with others, hides no other from the tick', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ isLate: fc.boolean(), takes: fc.nat(9) }), { maxLength: 20 }), (specs) => {
       using deadlines = new Deadlines(() => 10, 1_000_000);
@@ -143,7 +143,7 @@ test('whoever goes when its time is up, alone or with others, hides nobody from 
       }
       deadlines.tick();
       const late = specs.flatMap(({ isLate }, index) => (isLate ? [index] : []));
-      // One that another took with it may have gone unheard.
+      // An entry forgotten together with another may not have been called.
       expect(late.filter((index) => !notified.has(index) && !gone.has(index))).toEqual([]);
       expect([...notified].filter((index) => !late.includes(index))).toEqual([]);
     }),

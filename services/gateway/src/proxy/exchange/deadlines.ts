@@ -1,10 +1,10 @@
 /** Something with a deadline. */
 export interface Tracked {
-  /** Set it to begin its time anew: so many milliseconds from now. `Deadlines` reads it at its next tick, and sets it to 0. */
+  /** Set it to restart the deadline in this many milliseconds. `Deadlines` reads it at its next tick and resets it to 0. */
   extendByMs: number;
-  /** On the clock of `Deadlines`; kept by it. */
+  /** On the clock of `Deadlines`, which maintains it. */
   deadlineAt: number;
-  /** Its place among the watched; kept by `Deadlines`. */
+  /** Its index among the watched entries, maintained by `Deadlines`. */
   slot: number;
   onDeadline(): void;
 }
@@ -13,11 +13,10 @@ export interface Tracked {
 export const DEADLINE_TICK_MS = 100;
 
 /** One timer for all exchanges: every `tickMs` it calls those that are late. A timer or an AbortSignal per request costs 0.15 to 0.9 µs
- *  and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the
- *  tick after it: a deadline is never early, and late by two ticks at most, and by what the event loop is late itself.
- *
- *  The watched stand in an array, not in a Set: a Set that is added to and deleted from all the time leaves a chain of outgrown
- *  tables behind, each still holding what it held, so that every request outlived its scavenges (at 32 connections: 20 MB
+ *  and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the next
+ *  tick: a deadline is never early, and late by at most two ticks plus the lateness of the event loop. The watched entries are in an
+ *  array, not in a Set. A Set with constant insertions and deletions leaves a chain of outgrown tables behind, each still referencing its
+ *  entries, so that every request outlived its scavenges (at 32 connections: 20 MB
  *  copied every 100 ms, and 14 µs of collector threads a request instead of 3). */
 export class Deadlines implements Disposable {
   readonly #tracked: Tracked[] = [];
@@ -25,7 +24,7 @@ export class Deadlines implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #emptied = Promise.withResolvers<void>();
 
-  /** `clock`: milliseconds, only forward. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(clock: () => number, tickMs: number = DEADLINE_TICK_MS) {
     this.#clock = clock;
     this.#timer = setInterval(() => this.tick(), tickMs);
@@ -49,7 +48,7 @@ export class Deadlines implements Disposable {
     if (this.#tracked.length === 0) this.#emptied.resolve();
   }
 
-  /** Resolves when none is watched. */
+  /** Resolves when no entry is watched. */
   async empty(): Promise<void> {
     while (this.#tracked.length > 0) {
       this.#emptied = Promise.withResolvers<void>();
@@ -57,15 +56,15 @@ export class Deadlines implements Disposable {
     }
   }
 
-  /** All that are watched now. */
+  /** All watched entries. */
   tracked(): Tracked[] {
     return [...this.#tracked];
   }
 
-  /** What the timer does. */
+  /** Runs on every timer tick. */
   tick(): void {
     const now = this.#clock();
-    // From the end: when one is forgotten meanwhile, its place is taken by one that was looked at before.
+    // Iterates from the end, because a forgotten entry is replaced by one that was already checked.
     for (let at = this.#tracked.length - 1; at >= 0; at -= 1) {
       const one = this.#tracked[at];
       if (one === undefined) continue;

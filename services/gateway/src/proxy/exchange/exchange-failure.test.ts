@@ -31,7 +31,7 @@ test.each<[string, Partial<LateExchange>, string, string]>([
     'request body not taken for 20 ms',
   ],
   ['half a response', { hasBegun: true, upstream: { ...open, received: 'here' } }, 'idle_timeout', 'nothing for 30 ms, here'],
-])('%s within its time is the fault of the provider', (_, more, upstreamError, detail) => {
+])('%s in time is the fault of the provider', (_, more, upstreamError, detail) => {
   expect(lateFailure({ ...late, ...more })).toMatchObject({ upstreamError, detail: expect.stringContaining(detail) });
 });
 
@@ -39,7 +39,7 @@ test.each<[string, Partial<LateExchange>, string]>([
   ['a request that has not come', { upstream: undefined }, 'the request did not arrive in time'],
   ['a request that stops', { isRequestWhole: false }, 'the request did not arrive in time'],
   ['a response that is not looked at', { hasBegun: true, isGatewayBehind: true }, 'the response was not read in time'],
-])('%s within its time is not', (_, more, text) => {
+])('%s in time is not', (_, more, text) => {
   expect(lateFailure({ ...late, ...more })).toEqual({ outcome: 'timeout', text, upstreamError: undefined, detail: '' });
 });
 
@@ -50,7 +50,7 @@ test.each<[string, Partial<LateExchange>]>([
   expect(lateFailure({ ...late, ...more })).toBeUndefined();
 });
 
-test('who has left has no failure, and a bug has no class', () => {
+test('a client that left has no failure, and a bug has no class', () => {
   expect(failureOf(upstreamError('request_aborted', 'x'))).toBeUndefined();
   expect(failureOf(upstreamError('request_failed', 'x'))).toMatchObject({ outcome: 'upstream_error', upstreamError: undefined });
 });

@@ -2,7 +2,7 @@ import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { UpstreamProgress } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
 
-/** Why an exchange with a provider did not end as it should, although its client had not left. */
+/** Why an exchange with a provider failed although its client had not left. */
 export interface ExchangeFailure {
   readonly outcome: 'upstream_error' | 'timeout';
   /** For the client, when no response has begun. */
@@ -63,7 +63,7 @@ export function nextStepOf(upstreamError: UpstreamErrorClass): string {
   return CLASSES[upstreamError].nextStep;
 }
 
-/** What the provider, or the way to it, did. */
+/** Failures of the provider or of the network to it. */
 export function upstreamFailure(upstreamError: UpstreamErrorClass, detail: string, cause?: unknown): ExchangeFailure {
   const { outcome, text } = CLASSES[upstreamError];
   return { outcome, text: `${text} (${upstreamError})`, upstreamError, detail, cause };
@@ -89,16 +89,16 @@ export interface LateExchange {
   readonly times: ProxyTimes;
   /** Whether the client has sent its whole request. */
   readonly isRequestWhole: boolean;
-  /** Whether the head of the response has arrived, */
+  /** Whether the head of the response has arrived. */
   readonly hasBegun: boolean;
-  /** whether the client has not taken what came of it, or the gateway, */
+  /** Whether the client or the gateway is behind in reading the response. */
   readonly isClientBehind: boolean;
   readonly isGatewayBehind: boolean;
-  /** and how far the request is on its connection: undefined before it has begun, and when it has ended. */
+  /** Progress of the request on its connection; undefined before it has begun and after it has ended. */
   readonly upstream: UpstreamProgress | undefined;
 }
 
-/** Which side an exchange has waited for too long. Undefined: a client that does not read its response. */
+/** Which side has exceeded its time. Undefined: a client that does not read its response. */
 export function lateFailure(late: LateExchange): ExchangeFailure | undefined {
   const { times, isRequestWhole, hasBegun, upstream } = late;
   const { firstByteTimeoutMs, idleTimeoutMs } = times;

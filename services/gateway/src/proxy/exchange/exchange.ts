@@ -26,8 +26,10 @@ import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-contex
 import { providerCredential } from '../routing/provider-credential.ts';
 import { readRequestBody, type RequestBody } from './request-body.ts';
 
-/** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
- *  captured exchange when it has ended, however it ended. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
+/**
+ * One request on its way to a provider and back: moves bytes both ways with back-pressure, and emits exactly one captured exchange when
+ * it ends, in any way. Spec: G11.1, G11.5, G11.8, G11.9, G11.20.
+ */
 export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
   extendByMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;
@@ -91,7 +93,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
   }
 
-  /** Forwards a request after it was read whole and inspected. Its trace is made of what the client sent. */
+  /** Forwards a request after it was fully read and inspected. Its trace contains what the client sent. */
   #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
     const {
       headers: { 'content-type': contentType },
@@ -116,7 +118,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     });
   }
 
-  /** Responds in the provider's place: the request was delayed, and now must not be forwarded. */
+  /** Responds instead of the provider, when a delayed request must not be forwarded. */
   reject(rejection: Rejection): void {
     this.#onRejected(rejection.reason);
     if (this.#isOver) return;
@@ -125,7 +127,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId]);
   }
 
-  /** The rest of the request is not HTTP: nothing more of it can be forwarded, and where a next request would begin is unknown. */
+  /** The rest of the request is not HTTP. No more of it can be forwarded, and the start of a next request is unknown. */
   onMalformedRequest(rejection: Rejection): void {
     if (this.#isOver) return;
     this.#outcome = 'rejected';
@@ -197,15 +199,17 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     }
   }
 
-  /** What is inspected, too: with spans on, the client's trace state was read by its span and comes from there. */
+  /** Inspected as well. With spans on, the client's trace state comes from its span. */
   #forwardedHeaders(): string[] {
     const { forwarded } = this.#requestHeaders;
     const traceState = this.#telemetry?.traceState ?? '';
     return traceState === '' ? forwarded : [...forwarded, 'tracestate', traceState];
   }
 
-  /** The provider has failed or was too slow: responds with an error when nothing was sent yet, else breaks the connection, because a
-   *  response that ends normally would look complete. */
+  /**
+   * Ends the exchange after the provider failed or was too slow. Responds with an error if nothing was sent yet. Otherwise breaks the
+   * connection, because a response that ends normally would look complete.
+   */
   #fail(failure: ExchangeFailure): void {
     if (this.#outcome !== 'completed') return;
     const { outcome, text, upstreamError } = failure;
@@ -228,7 +232,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#context.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });
   }
 
-  /** The response is over: sent whole, or its connection is gone. */
+  /** Called when the response is over: fully sent, or its connection is closed. */
   #onClose(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -236,7 +240,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const isWhole = this.#response.writableFinished;
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
     if (!isWhole) this.#control?.abort(this);
-    // A provider may respond before it has read everything; what the client still sends is read and dropped.
+    // A provider may respond before it has read everything; the rest of the request is read and dropped.
     if (!this.#request.complete) drainRequest(this.#request);
     const latencyUs = microsSince(this.#started);
     const waits = [this.#sent.finished(), this.#forwarded.finished()].filter((wait) => wait !== undefined);

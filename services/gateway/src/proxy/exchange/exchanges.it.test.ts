@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { rawExchange, rawTalk } from '../../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
-// Each test leaves exactly one trace; `count` is how many there are then.
+// Each test leaves exactly one trace. `count` is the number of traces so far.
 let gateway: TestGateway;
 let count = 0;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const headersFor = (scenario: string) => ({
 const send = (scenario: string, body = chat(), headers: Record<string, string> = {}) =>
   rawExchange(`${gateway.url}/openai/v1/chat/completions`, { body, headers: { ...headersFor(scenario), ...headers } });
 
-/** Starts a request and leaves when `chunks` chunks of its response have come. */
+/** Starts a request and disconnects after `chunks` chunks of its response. */
 function leaveAfter(
   chunks: number,
   scenario: string,
@@ -116,7 +116,7 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504 });
   });
 
-  test('a stream that stalls is broken off and leaves a trace', async () => {
+  test('a stalled stream is cut and leaves a trace', async () => {
     await expect(send('stall', chat({ stream: true }))).rejects.toThrow();
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504, usage_status: 'partial' });
   });
@@ -154,7 +154,7 @@ describe('no exchange without a trace', () => {
   });
 });
 
-describe('usage survives compression and size', () => {
+describe('usage is read from compressed and large bodies', () => {
   test.each([
     ['gzip', chat(), { 'accept-encoding': 'gzip' }, {}],
     ['br', chat(), { 'accept-encoding': 'br' }, {}],
@@ -189,7 +189,7 @@ describe('usage survives compression and size', () => {
     expect(await gateway.newest(count)).toMatchObject({ model: 'gpt-4o-mini', usage_status: 'missing', cost_status: 'unpriced' });
   });
 
-  test('what cannot be decoded is undecodable', async () => {
+  test('a body that cannot be decoded is undecodable', async () => {
     await send('bad-gzip', chat(), { 'accept-encoding': 'gzip' });
     expect(await gateway.newest(count)).toMatchObject({ usage_status: 'undecodable', outcome: 'completed' });
   });
@@ -200,8 +200,8 @@ describe('usage survives compression and size', () => {
   });
 });
 
-describe('what goes upstream', () => {
-  test('the gateway key, lineage, cookies and client X-Forwarded-* stay behind; the rest of the headers goes on', async () => {
+describe('requests to the provider', () => {
+  test('the gateway key, lineage, cookies and client X-Forwarded-* are removed; all other headers are forwarded', async () => {
     const own = {
       'x-svc-gateway-key': 'sgk_canary',
       'x-svc-thread-id': 'thread-1',

@@ -6,7 +6,7 @@ const { request: readRequestHeaders, response: readResponseHeaders } = headerRea
 
 const names = (headers: readonly string[]) => headers.filter((_, i) => i % 2 === 0);
 
-describe('headers on their way to the provider', () => {
+describe('request headers', () => {
   test.each([
     ['Host', 'gateway.example'],
     ['Connection', 'keep-alive'],
@@ -26,11 +26,11 @@ describe('headers on their way to the provider', () => {
     ['X-Svc-Correlation-ID', 'c'],
     ['X-Forwarded-For', '10.0.0.1'],
     ['x-forwarded-host', 'h'],
-  ])('%s stays behind', (name, value) => {
+  ])('%s is not forwarded', (name, value) => {
     expect(readRequestHeaders(['Accept', '*/*', name, value], 'keep-alive').forwarded).toEqual(['Accept', '*/*']);
   });
 
-  test('everything else goes on, unchanged in case, order and repetition', () => {
+  test('all others are forwarded, unchanged in case, order and repetition', () => {
     const raw = [
       'Authorization',
       'Bearer sk-1',
@@ -45,14 +45,14 @@ describe('headers on their way to the provider', () => {
     expect(readRequestHeaders(raw, undefined).forwarded).toEqual(raw);
   });
 
-  test('what Connection names stays behind', () => {
+  test('headers named by Connection are not forwarded', () => {
     const raw = ['Connection', 'close, X-Hop', 'X-Hop', 'secret', 'X-End', '1'];
     expect(names(readRequestHeaders(raw, 'close, X-Hop').forwarded)).toEqual(['X-End']);
   });
 });
 
-describe('headers on their way back', () => {
-  test('cookies and the connection stay behind; latin-1 survives', () => {
+describe('response headers', () => {
+  test('cookies and connection headers are not forwarded; latin-1 is preserved', () => {
     const raw = ['Content-Type', 'a', 'Set-Cookie', '__cf_bm=1', 'connection', 'keep-alive', 'x-request-id', 'caf\u00e9'];
     expect(readResponseHeaders(raw, 'keep-alive').forwarded).toEqual(['Content-Type', 'a', 'x-request-id', 'caf\u00e9']);
   });
@@ -68,13 +68,13 @@ describe('headers in the trace', () => {
     'X-Svc-Gateway-Key',
     'X-OngoingAI-Gateway-Key',
     'proxy-authorization',
-  ])('%s hides its value', (name) => {
+  ])('the value of %s is hidden', (name) => {
     const read = readRequestHeaders(['Accept', '*/*', name, 'canary', 'X-Trick', 'authorization', 'X-End', '1'], undefined);
     expect(read.stored).toBe(`Accept\n*/*\n${name}\n[REDACTED]\nX-Trick\nauthorization\nX-End\n1`);
     expect(read.secrets).toBe(1);
   });
 
-  test('those that are not forwarded are there too', () => {
+  test('headers that are not forwarded are included', () => {
     expect(readRequestHeaders(['X-Svc-Thread-ID', 't', 'Host', 'h'], undefined)).toMatchObject({
       stored: 'X-Svc-Thread-ID\nt\nHost\nh',
       hasOwn: true,
@@ -84,7 +84,7 @@ describe('headers in the trace', () => {
 });
 
 describe('the header of the gateway key, whatever its name', () => {
-  test.each(['X-Team-Key', 'team-key', 'p-key', 'Accept-Key', 'X-Svc-Other'])('%s stays behind and hides its value', (name) => {
+  test.each(['X-Team-Key', 'team-key', 'p-key', 'Accept-Key', 'X-Svc-Other'])('%s is dropped and hidden', (name) => {
     const readers = headerReaders(name);
     for (const sent of [name, name.toLowerCase(), name.toUpperCase()]) {
       const read = readers.request(['Accept', '*/*', sent, 'canary', 'X-Svc-Gateway-Key', 'canary'], undefined);
@@ -99,7 +99,7 @@ describe('the header of the gateway key, whatever its name', () => {
   });
 });
 
-test('the quick look at a name decides nothing differently, whatever its case', () => {
+test('the fast path decides like the full check, in any letter case', () => {
   const special = [
     'x-svc-a',
     'X-SVC-',

@@ -7,7 +7,7 @@ import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { ResponseWriter } from './response-writer.ts';
 
-/** A provider's response on its way to the client, with back-pressure, and what its trace gets of it. */
+/** Forwards a provider's response to the client with back-pressure, and captures it for the trace. */
 export class ForwardedResponse {
   /** Undefined before the head has arrived. */
   headers: ReadHeaders | undefined;
@@ -23,8 +23,10 @@ export class ForwardedResponse {
   #isOpenEnded = false;
   #expectedBytes = -1;
 
-  /** `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a held response has
-   *  caught up. */
+  /**
+   * `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a paused response
+   * has caught up.
+   */
   constructor(
     response: ServerResponse,
     { budget, storedBodyMaxBytes }: { readonly budget: BodyBudget; readonly storedBodyMaxBytes: number },
@@ -68,7 +70,7 @@ export class ForwardedResponse {
     else this.#writer.write(chunk);
   }
 
-  /** Sends what has come: a read has ended, or the connection is about to be closed. False: hold the response until `onReady`. */
+  /** Sends the taken chunks, after a read has ended or before the connection is closed. False: pause the response until `onReady`. */
   flush(): boolean {
     const isRoom = this.#writer.flush();
     if (!isRoom) this.#writer.onceDrained(this.#onReady);
@@ -84,7 +86,7 @@ export class ForwardedResponse {
     return this.#body.finished();
   }
 
-  /** `isWhole`: it was sent whole. */
+  /** `isWhole`: it was fully sent. */
   captured(isWhole: boolean): CapturedBody {
     return this.#body.captured(isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut');
   }

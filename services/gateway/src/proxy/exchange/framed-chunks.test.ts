@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ChunkedBody } from '../upstream/chunked-body.ts';
 import { framedChunks } from './framed-chunks.ts';
 
-test('what is framed is read back chunk by chunk', () => {
+test('framed chunks are read back one by one', () => {
   const chunk = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 40 }),
     fc.constantFrom(15, 16, 255, 256, 4_096, 65_536).map((length) => new Uint8Array(length).fill(0x0a)),
@@ -19,7 +19,7 @@ test('what is framed is read back chunk by chunk', () => {
   );
 });
 
-test('a size is written as servers write it', () => {
+test('a size is written in hexadecimal', () => {
   expect(framedChunks([Buffer.from('0123456789abcdef0'), Buffer.from('x')]).toString()).toBe(
     '11\r\n0123456789abcdef0\r\n1\r\nx\r\n',
   );

@@ -18,7 +18,7 @@ export function framedChunks(chunks: readonly Uint8Array[]): Buffer {
   return bytes;
 }
 
-/** In hexadecimal. Making a text of it takes longer than the rest. */
+/** In hexadecimal. Formatting it as a string takes longer than all the rest. */
 function writeSize(bytes: Buffer, at: number, size: number): number {
   const end = at + digitsOf(size);
   for (let next = end - 1, left = size; next >= at; next -= 1, left >>>= 4) {

@@ -41,6 +41,6 @@ export interface ProxiedRequest {
   readonly correlationId: string;
   /** Undefined without telemetry. */
   readonly telemetry: RequestTelemetry | undefined;
-  /** Those of the server that the request came to. */
+  /** The connections of the server that received the request. */
   readonly connections: ClientConnections;
 }

@@ -7,7 +7,7 @@ import type { HeaderReaders } from './forwarded-headers.ts';
 
 const NO_BODY: CapturedBody = { chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
 
-/** What is known of a request that was rejected; of one that could not be parsed, its request line. */
+/** The known facts of a rejected request. For a request that could not be parsed: its request line. */
 type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'method' | 'url'>;
 
 /** An exchange that the gateway rejected. It has no bodies. Spec: G11.10, G11.11. */

@@ -5,11 +5,13 @@ import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 /** Request bodies up to this length are sent in one write with their head; longer ones and those of unknown length stream. */
 const BUFFERED_MAX_BYTES = 65_536;
 
-/** A request's body as the upstream gets it; undefined: the request has none. */
+/** A request's body as sent to the upstream; undefined without a body. */
 export type RequestBody = Buffer | AsyncIterable<Buffer> | undefined;
 
-/** Reads a request's body, which `sent` captures on the way, and calls `send` with it: at once when there is none or it streams, else when it
- *  has arrived. `onChunk` is called for every chunk of a stream. */
+/**
+ * Reads a request's body, which `sent` captures on the way, and calls `send` with it. Calls at once if there is no body or it streams,
+ * else when the body has arrived. `onChunk` is called for every chunk of a stream.
+ */
 export function readRequestBody(
   request: IncomingMessage,
   sent: BodyCapture,
@@ -30,7 +32,7 @@ export function readRequestBody(
   request.on('end', () => send(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
 }
 
-/** The body as the upstream pulls it. Pulled, so that a slow provider slows the client down. The client's connection stays open when the
+/** The body, pulled by the upstream so that a slow provider slows the client down. The client's connection stays open when the
  *  provider stops reading: its response is still to be sent on it. */
 async function* captured(request: IncomingMessage, sent: BodyCapture, onChunk: () => void): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });

@@ -2,49 +2,53 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { framedChunks } from './framed-chunks.ts';
 
-/** What Node refuses in a reason phrase; it carries no meaning, so the response goes on without it. */
+/** Characters that Node refuses in a reason phrase. The phrase has no meaning, so the response is sent without it. */
 const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
-/** Up to this size a body is written as one text with its head. */
+/** Up to this size a body is written as one string with its head. */
 const JOINED_MAX_BYTES = 16_384;
 
-/** Writes the response to the client: Node makes its head and ends it, and what is between goes to the socket, with all chunks of a read in one
- *  write (docs/design/proxy.md#streaming). Nothing waits for what comes later. */
+/**
+ * Writes the response to the client: Node writes the head and the end. The chunks between go to the socket, all chunks of a read in one
+ * write (docs/design/proxy.md#streaming). Nothing waits for later chunks.
+ */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   #isHeadSent = false;
   #awaitsDrain = false;
-  /** Undefined while another response is before this one on its connection: Node keeps the chunks then. */
+  /** Undefined while another response precedes this one on its connection. Node then buffers the chunks. */
   #socket: Socket | undefined;
-  /** Those of the read in progress. */
+  /** Chunks of the read in progress. */
   readonly #chunks: Buffer[] = [];
 
   constructor(response: ServerResponse) {
     this.#response = response;
   }
 
-  /** Makes the head. It leaves with the next `flush`. */
+  /** Prepares the head, which is sent with the next `flush`. */
   begin(status: number, reason: string, headers: string[]): void {
     this.#response.sendDate = false;
     this.#response.writeHead(status, INVALID_REASON.test(reason) ? '' : reason, headers);
     this.#socket = this.#response.socket ?? undefined;
   }
 
-  /** Takes a chunk, which leaves with the next `flush`. */
+  /** Takes a chunk, which is sent with the next `flush`. */
   write(chunk: Buffer): void {
     this.#chunks.push(chunk);
   }
 
   /** Writes the last chunk of a response whose head has its length. */
   writeLast(chunk: Buffer): void {
-    // Node joins a head with a text, not with a buffer; writing two parts takes 4 µs more.
+    // Node joins a head with a string, but not with a buffer. Writing two parts takes 4 µs more.
     const isWhole = !this.#isHeadSent && this.#chunks.length === 0;
     if (isWhole && chunk.length <= JOINED_MAX_BYTES) return void this.#response.end(chunk.toString('latin1'), 'latin1');
     this.write(chunk);
     this.end();
   }
 
-  /** Sends head and chunks that have come, which may be overwritten afterwards. False: the client is behind, hold the response until
-   *  `onceDrained`. */
+  /**
+   * Sends the head and the taken chunks, which may be overwritten afterwards. False: the client is behind, pause the response until
+   * `onceDrained`.
+   */
   flush(): boolean {
     const { headersSent: hasBegun, writableEnded, destroyed } = this.#response;
     if (!hasBegun || writableEnded || destroyed) return true;
@@ -65,14 +69,14 @@ export class ResponseWriter {
 
   end(): void {
     if (this.#response.writableEnded) return;
-    // The end leaves with the last chunks, when Node uncorks the socket.
+    // The end is sent with the last chunks, when Node uncorks the socket.
     this.#socket?.cork();
     if (this.#chunks.length > 0) this.flush();
     this.#response.end();
     this.#socket?.uncork();
   }
 
-  /** Calls back when the client has caught up; once for all the chunks that still come until then. */
+  /** Calls back when the client has caught up; once for all chunks that arrive until then. */
   onceDrained(listener: () => void): void {
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;

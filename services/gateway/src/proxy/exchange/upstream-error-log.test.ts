@@ -13,7 +13,7 @@ interface Line {
   readonly suppressed: Readonly<Partial<Record<Provider, number>>>;
 }
 
-/** A log on a clock that the test moves; timers are early by half a millisecond, as they may be. */
+/** A log on a clock that the test moves. Timers fire half a millisecond early, as real ones may. */
 function openLog() {
   const lines: (Line & { readonly at: number })[] = [];
   let now = 0;
@@ -55,7 +55,7 @@ function openLog() {
 
 const suppressedIn = ({ suppressed }: Line) => Object.values(suppressed).reduce((sum, count) => sum + count, 0);
 
-test('of each cause the first is logged at once, the last when the second has passed, and all are counted', () => {
+test('the first failure of each cause is logged at once, the last after a second, and all are counted', () => {
   const { lines, wait, report } = openLog();
   for (let i = 0; i < 5; i += 1) report('reset');
   report('dns');
@@ -71,7 +71,7 @@ test('of each cause the first is logged at once, the last when the second has pa
   expect(lines[2]?.at).toBeGreaterThanOrEqual(1_000);
 });
 
-test('a line names the cause and the next step, and an error has its own', () => {
+test('a line names the cause and the next step, and an error keeps its own details', () => {
   const { lines, report } = openLog();
   report('connect_refused', 'anthropic', Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   expect(lines[0]).toMatchObject({
@@ -86,14 +86,14 @@ test('a line names the cause and the next step, and an error has its own', () =>
   });
 });
 
-test('a failure that is not of the provider is not logged here', () => {
+test('a failure that is not the fault of the provider is not logged here', () => {
   const { log, lines } = openLog();
   const failure = { outcome: 'timeout' as const, text: 'x', upstreamError: undefined, detail: '' };
   log.report({ failure, provider: 'openai', status: 504, correlationId: '1', telemetry: undefined });
   expect(lines).toEqual([]);
 });
 
-test('the end of the gateway logs what is left over', () => {
+test('disposal logs the remaining failures', () => {
   const { log, lines, report, timers } = openLog();
   report('tls');
   report('tls');
@@ -102,7 +102,7 @@ test('the end of the gateway logs what is left over', () => {
   expect(lines[1]).toMatchObject({ correlation_id: '2', suppressed: {} });
 });
 
-test('whatever happens when: one line a second at most for each cause, and none is uncounted', () => {
+test('in any order of events: at most one line a second per cause, and no failure is uncounted', () => {
   const step = fc.tuple(fc.constantFrom(...UPSTREAM_ERRORS), fc.constantFrom<Provider>('openai', 'anthropic'), fc.nat(1_500));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

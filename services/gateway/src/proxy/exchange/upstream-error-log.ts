@@ -8,7 +8,7 @@ import { nextStepOf, type ExchangeFailure } from './exchange-failure.ts';
 /** Between two lines of one class. Spec: G11.16. */
 const INTERVAL_MS = 1_000;
 
-/** A failure of an exchange, and which exchange it was. */
+/** A failure and its exchange. */
 export interface FailedExchange {
   readonly failure: ExchangeFailure;
   readonly provider: Provider;
@@ -21,15 +21,17 @@ interface UpstreamFailure extends FailedExchange {
   readonly upstreamError: UpstreamErrorClass;
 }
 
-/** Logs upstream failures: of each class the first at once, then one line a second at most, which says by provider how many had none. What
- *  is left over is logged when the second has passed, so that no failure goes uncounted. */
+/**
+ * Logs upstream failures: the first of each class at once, then at most one line a second with the number of unlogged failures by
+ * provider. The rest is logged when the second has passed, so that no failure goes uncounted.
+ */
 export class UpstreamErrorLog implements Disposable {
   readonly #logger: Logger;
   readonly #throttle: LogThrottle<UpstreamFailure>;
   /** Failures since the last line of their class, by provider. */
   readonly #counts = new Map<UpstreamErrorClass, Map<Provider, number>>();
 
-  /** `clock`: milliseconds that only go forward. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(logger: Logger, clock: ThrottleTiming['clock'], schedule?: ThrottleTiming['schedule']) {
     this.#logger = logger;
     const timing = schedule === undefined ? { clock } : { clock, schedule };
@@ -45,7 +47,7 @@ export class UpstreamErrorLog implements Disposable {
     this.#throttle.add(upstreamError, { ...failed, upstreamError });
   }
 
-  /** Logs what is left over. */
+  /** Logs the remaining failures. */
   [Symbol.dispose](): void {
     this.#throttle[Symbol.dispose]();
   }

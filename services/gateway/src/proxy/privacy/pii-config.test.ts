@@ -15,7 +15,7 @@ function refusal(pii: string, env: Record<string, string> = {}): string {
   throw new Error('was accepted');
 }
 
-test('everything is looked for unless something else is said, and names are those that the origin had', () => {
+test('every type is detected by default, and type names are those of ongoingai/gateway', () => {
   const rules = privacyRules(read('{}'), true);
   expect(rules).toMatchObject({
     mode: 'redact_storage',
@@ -29,7 +29,7 @@ test('everything is looked for unless something else is said, and names are thos
   expect(privacyRules(read('{mode: block}'), false).mode).toBe('block');
 });
 
-test('the salt is a secret, and without one it is made anew', () => {
+test('the salt is a secret, and is generated when none is set', () => {
   const pii = read('{}', { SVC_PII_REPLACEMENT_HASH_SALT: 'canary-salt' });
   expect(JSON.stringify(pii)).not.toContain('canary-salt');
   expect(privacyRules(pii, true).salt).toBe('canary-salt');
@@ -70,7 +70,7 @@ describe('refuses', () => {
     expect(refusal(pii)).toContain(said);
   });
 
-  test('and does not print the salt when it is wrong', () => {
+  test('and an invalid salt is not printed', () => {
     expect(refusal(`{mode: x, replacement: {hash_salt: '${'canary'.repeat(300)}'}}`)).not.toContain('canary');
   });
 });

@@ -7,7 +7,7 @@ const LIST_MAX = 256;
 const SCOPES_MAX = 1_024;
 const SALT_BYTES = 32;
 
-/** Nothing that would break the JSON, the header line or the path that it stands in, and nothing that is found again. */
+/** Must not break the JSON, header line or path that contains it, and must not be detected itself. */
 const PLACEHOLDER = /^[A-Za-z0-9 _.:;|#*~!<>()[\]-]+$/;
 const FIELD_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 _.-]{0,62}[A-Za-z0-9])?$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
@@ -26,7 +26,7 @@ const match = z
   })
   .refine((fields) => Object.keys(fields).length > 0, 'must name org_id, workspace_id, key_id, provider or route_prefix');
 
-/** An empty text says as much as a key that is not there: files of `ongoingai/gateway` have such. */
+/** An empty text equals a missing key, because files of `ongoingai/gateway` contain such. */
 const orEmpty = <S extends z.ZodType>(value: S) =>
   z.preprocess((given) => (given === '' ? undefined : given), value.optional()).optional();
 
@@ -34,7 +34,7 @@ const scope = z
   .strictObject({ match, mode: mode.optional(), policy_id: policyId.optional() })
   .refine((one) => one.mode !== undefined || one.policy_id !== undefined, 'must set mode or policy_id');
 
-/** What is hidden or refused, and where. Spec: G13.6, G13.7. */
+/** Which data is hidden or refused, and where. Spec: G13.6, G13.7. */
 export const piiConfig = z
   .strictObject({
     /** Without a value: `redact_storage` when bodies are captured, else `off`. */
@@ -50,7 +50,7 @@ export const piiConfig = z
       .prefault({}),
     headers: z
       .strictObject({
-        /** Beside those that are always hidden, which need not be listed. */
+        /** In addition to the headers that are always hidden. */
         denylist: z
           .array(z.string().regex(HEADER_NAME, 'must be a header name'))
           .max(LIST_MAX)
@@ -88,8 +88,10 @@ export const piiConfig = z
   })
   .prefault({});
 
-/** The rules that a configuration means. Without a salt hashes are of this process only: with none at all they could be undone by
- *  trying every phone number. */
+/**
+ * The rules of a configuration. If no salt is set, a random one is used for this process, because unsalted hashes could be reversed by
+ * trying every phone number.
+ */
 export function privacyRules(pii: z.infer<typeof piiConfig>, captureBodies: boolean): PrivacyRules {
   return {
     mode: pii.mode ?? (captureBodies ? 'redact_storage' : 'off'),

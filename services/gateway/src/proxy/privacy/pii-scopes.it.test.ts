@@ -4,7 +4,7 @@ import { startTestGateway } from '../../testing/start-test-gateway.ts';
 
 const BODY = Buffer.from(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'alice@example.com' }] }));
 
-test('a scope holds for the callers that it names', async () => {
+test('a scope applies to the callers that it names', async () => {
   const key = (id: string, workspace: string) =>
     `{ id: ${id}, token: sgk_0123456789-0123456789-${id}, org_id: o, workspace_id: ${workspace}, role: developer }`;
   await using guarded = await startTestGateway(

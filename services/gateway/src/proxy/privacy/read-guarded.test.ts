@@ -32,7 +32,7 @@ function reading(guard: RequestGuard, headers: IncomingHttpHeaders = { 'transfer
   return { held, outcomes, write, end };
 }
 
-/** How much room there is, found by taking it. */
+/** Measures the free budget by reserving it. */
 function roomIn(guard: RequestGuard): number {
   let room = 0;
   for (let step = ALL_ROOM; step >= 1; step /= 2) {
@@ -42,8 +42,8 @@ function roomIn(guard: RequestGuard): number {
   return room;
 }
 
-describe('reading a body that is to be looked into', () => {
-  test('calls back with the whole, and holds its room until it is released, however often', async () => {
+describe('reading a body for inspection', () => {
+  test('calls back with the whole body, and keeps its budget until released, however often', async () => {
     const guard = new RequestGuard(RULES, 100);
     const { held, outcomes, write, end } = reading(guard);
     await write('ab', 'cd');
@@ -56,7 +56,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
-  test('a client that leaves gives its room back, and what it still sent takes none', async () => {
+  test('a client that disconnects frees its budget, and its late chunks need none', async () => {
     const guard = new RequestGuard(RULES, 100);
     const { held, outcomes, write, end } = reading(guard);
     await write('ab');
@@ -67,7 +67,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
-  test('a body that is too long is rejected once, at the chunk that is too much', async () => {
+  test('a body that is too long is rejected once, at the chunk that exceeds the limit', async () => {
     const guard = new RequestGuard(RULES, 3);
     const { outcomes, write, end } = reading(guard);
     await write('ab', 'cd', 'ef');
@@ -76,7 +76,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
-  test('bodies that together are too much are rejected with 503, which clients may repeat', async () => {
+  test('bodies that exceed the shared budget are rejected with 503, which clients may retry', async () => {
     const guard = new RequestGuard(RULES, 100);
     expect(guard.take(ALL_ROOM - 3)).toBe(true);
     const { outcomes, write } = reading(guard);
@@ -85,7 +85,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(3);
   });
 
-  test('without a body there is nothing to read', () => {
+  test('a request without a body calls back with undefined', () => {
     expect(reading(new RequestGuard(RULES, 100), {}).outcomes).toEqual([{ body: undefined }]);
   });
 });

@@ -65,7 +65,7 @@ describe('redact_upstream', () => {
   test.each([
     ['of known length', json(PRIVATE)],
     ['in chunks', [json(PRIVATE).subarray(0, 20), json(PRIVATE).subarray(20)]],
-  ])('a request %s reaches the provider without what is hidden, and with its true length', async (_, body) => {
+  ])('a request %s reaches the provider redacted and with its correct length', async (_, body) => {
     const response = await send('/openai/v1/chat/completions', { body });
     const { body: sent, headers } = lastAtProvider();
     expect(JSON.parse(sent)).toEqual(REDACTED);
@@ -89,7 +89,7 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count)).metadata).toMatchObject({ redaction_counts: { email: 0, field_name: 0 } });
   });
 
-  test('headers are redacted too, but for the credential of the provider', async () => {
+  test('headers are redacted, except for the credential of the provider', async () => {
     await send('/openai/v1/models', {
       method: 'GET',
       headers: { 'x-user': 'bob', 'x-note': 'ask bob@example.com', 'x-api-key': 'sk-other-012345678' },
@@ -103,7 +103,7 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count)).request_headers).toMatchObject({ 'x-user': ['[REDACTED]'], 'x-note': ['ask [EMAIL]'] });
   });
 
-  test('text and forms are redacted as what they are', async () => {
+  test('text and forms are redacted in their own format', async () => {
     await send('/openai/v1/form', {
       body: Buffer.from('a=1&token=abc&to=bob%40example.com'),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -117,7 +117,7 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count + 1)).request_body).toBe('call [PHONE]');
   });
 
-  test('schemas of tools reach the provider as they are, and what only looks like one does not', async () => {
+  test('schemas of tools reach the provider unchanged, and lookalikes are redacted', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -160,7 +160,7 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count)).response_body).toBe(response.head.toString());
   });
 
-  test('other scopes are not touched', async () => {
+  test('other scopes are not affected', async () => {
     await send('/anthropic/v1/messages', { body: json(PRIVATE) });
     expect(gateway.anthropic.received.at(-1)?.body.toString()).toBe(JSON.stringify(PRIVATE));
     const trace = await gateway.newest(count);
@@ -169,7 +169,7 @@ describe('redact_upstream', () => {
   });
 });
 
-describe('what cannot be looked into is refused before it leaves', () => {
+describe('a body that cannot be inspected is refused before forwarding', () => {
   const large = json({ x: 'a'.repeat(100_000) });
   test.each<[string, RawRequest, number, string]>([
     [
@@ -224,7 +224,7 @@ describe('what cannot be looked into is refused before it leaves', () => {
     expect(gateway.openai.exchanges).toBe(before);
   });
 
-  test('a path with a finding: it cannot be rewritten', async () => {
+  test('a path with a finding is refused, because it cannot be rewritten', async () => {
     const before = gateway.openai.exchanges;
     const response = await send('/openai/v1/users/bob%40example.com?limit=1', { method: 'GET' });
     expect([response.status, JSON.parse(response.head.toString())]).toEqual([
@@ -243,7 +243,7 @@ describe('block', () => {
     ['in a header', { body: json({}), headers: { 'x-note': 'bob@example.com' } }, 'email'],
     ['in a header that is denied', { body: json({}), headers: { 'x-user': 'bob' } }, 'header'],
     ['in text without a content type', { body: Buffer.from('sk-proj-abcdefgh'), headers: { 'content-type': '' } }, 'token_like'],
-  ])('a request with a finding %s is refused, and the finding not repeated', async (_, request, kinds) => {
+  ])('a request with a finding %s is refused without repeating the finding', async (_, request, kinds) => {
     const before = gateway.openai.exchanges;
     const response = await send('/openai/v1/blocked', request);
     expect([response.status, JSON.parse(response.head.toString())]).toEqual([
@@ -260,7 +260,7 @@ describe('block', () => {
     expect(JSON.stringify([trace, gateway.log])).not.toMatch(/hunter2|alice@|bob@|6789|abcdefgh/);
   });
 
-  test('a request without a finding passes, and neither the credential of the provider nor a cookie is one', async () => {
+  test('a request without a finding passes, and neither a provider credential nor a cookie counts as one', async () => {
     const body = json({ model: 'gpt-4o-mini', max_tokens: 5 });
     const response = await send('/openai/v1/blocked', { body, headers: { cookie: 'a=bob@example.com' } });
     expect([response.status, response.head.toString()]).toEqual([200, body.toString()]);
@@ -270,7 +270,7 @@ describe('block', () => {
 });
 
 describe('the audit', () => {
-  // This makes its tables.
+  // This creates its tables.
   beforeAll(async () => void (await gateway.get('/api/gateway-keys')));
 
   test.each<[string, string, RawRequest, Record<string, string>]>([
@@ -296,7 +296,7 @@ describe('the audit', () => {
   });
 });
 
-test('the audit of a refused change of a key hides what is no id', async () => {
+test('the audit of a refused key change hides invalid ids', async () => {
   const headers = { 'x-request-id': 'audit-of-a-change' };
   expect((await rawExchange(`${gateway.url}/api/gateway-keys/bob@example.com`, { method: 'DELETE', headers })).status).toBe(404);
   const rows = await waitUntil(async () => atLeastOne(auditOf('audit-of-a-change')), { what: 'the audit event' });
@@ -304,7 +304,7 @@ test('the audit of a refused change of a key hides what is no id', async () => {
   expect(gateway.log.join('')).not.toContain('bob@');
 });
 
-test('no body is held when all is over', async () => {
+test('no body is held and no trace was dropped at the end', async () => {
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, number> };
   expect(diagnostics).toMatchObject({ body_bytes_held: 0, total_dropped_total: 0 });
 });

@@ -37,7 +37,7 @@ export class RequestGuard {
   readonly maxBytes: number;
   readonly #rules: PrivacyRules;
   readonly #context: PrivacyContext;
-  /** For `block`: findings are counted and nothing is sent on, so no placeholder is hashed. */
+  /** For `block`: findings are counted and nothing is forwarded, so no placeholder is hashed. */
   readonly #countingContext: PrivacyContext;
   #held = 0;
 
@@ -48,13 +48,13 @@ export class RequestGuard {
     this.maxBytes = maxBytes;
   }
 
-  /** How an exchange is guarded; undefined: not at all. */
+  /** How an exchange is guarded; undefined for an unguarded one. */
   modeOf({ scope, provider, path }: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>): GuardMode | undefined {
     const { mode } = policyFor(this.#rules, { ...scope, provider, path });
     return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
   }
 
-  /** Whether so many more bytes may be held; to be returned with `give`. */
+  /** Reserves this many bytes, if available; release them with `give`. */
   take(bytes: number): boolean {
     if (this.#held + bytes > INSPECTED_TOTAL_MAX_BYTES) return false;
     this.#held += bytes;
@@ -85,7 +85,7 @@ export class RequestGuard {
   }
 }
 
-/** The guard that the rules ask for; undefined when no exchange is guarded. */
+/** The guard for the rules; undefined when they guard no exchange. */
 export function openRequestGuard(rules: PrivacyRules, maxBytes: number): RequestGuard | undefined {
   return hasMode(rules, GUARD_MODES) ? new RequestGuard(rules, maxBytes) : undefined;
 }
@@ -131,8 +131,10 @@ export interface HeldBody {
 
 const NOTHING: HeldBody = { release: () => {} };
 
-/** Reads a request's body whole, within the guard's bounds, and calls back once: with the body, undefined for none, or with why it cannot be
- *  looked into. Never calls back for a client that left. */
+/**
+ * Reads a request's whole body within the guard's bounds and calls back once: with the body, with undefined if there is none, or with
+ * why it cannot be inspected. Never calls back for a client that left.
+ */
 export function readGuarded(
   request: Readable & Pick<IncomingMessage, 'headers'>,
   guard: RequestGuard,

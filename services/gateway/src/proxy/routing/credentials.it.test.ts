@@ -34,7 +34,7 @@ describe('of the credential of a provider', () => {
     ['a key of sixteen characters', { 'x-api-key': '0123456789abcdef' }, '0123456789abcdef', 'cdef'],
     ['a key of fifteen characters', { 'x-api-key': '0123456789abcde' }, '0123456789abcde', undefined],
     ['a key of four characters', { 'api-key': 'k123' }, 'k123', undefined],
-  ])('%s: the hash is kept; the last four characters only of sixteen or more', async (_, headers, credential, last4) => {
+  ])('%s: the hash is stored; the last four characters only from 16 on', async (_, headers, credential, last4) => {
     const trace = await traceOf(headers);
     expect([trace.api_key_hash, trace.metadata['api_key_last4']]).toEqual([sha256(credential), last4]);
     expect(JSON.stringify(trace)).not.toContain(credential);
@@ -42,7 +42,7 @@ describe('of the credential of a provider', () => {
   });
 });
 
-test("the header of the gateway before this one goes to no provider and is not stored; it is no provider's credential", async () => {
+test('the key header of ongoingai/gateway is not forwarded, stored, or used as a provider credential', async () => {
   const trace = await traceOf({ 'X-OngoingAI-Gateway-Key': 'ogk_canary-0123456789' });
   expect(trace.request_headers).toMatchObject({ 'x-ongoingai-gateway-key': ['[REDACTED]'] });
   expect(trace.api_key_hash).toBeUndefined();
@@ -50,7 +50,7 @@ test("the header of the gateway before this one goes to no provider and is not s
   expect(JSON.stringify([trace, gateway.log])).not.toContain('canary');
 });
 
-test('it may be the header of gateway keys, for clients that cannot be changed; that of a provider may not', async () => {
+test('it may be configured as the key header for old clients; a provider header may not', async () => {
   const keys = '{ id: gk_test, token: ogk_0123456789-0123456789, org_id: o, workspace_id: w, role: owner }';
   const text = `auth: { enabled: true, header: X-OngoingAI-Gateway-Key, store: file, keys: [${keys}] }`;
   await using own = await startTestGateway({}, text);

@@ -1,6 +1,6 @@
 import type { Provider } from '@vitrine/traces/trace';
 
-/** A provider's route prefix on the gateway and the place behind it. */
+/** A provider's route prefix on the gateway and its upstream. */
 export interface ProviderRoute {
   readonly provider: Provider;
   /** Such as `/openai`. */
@@ -14,11 +14,13 @@ export type RequestTarget<R extends ProviderRoute> =
   | { readonly kind: 'refused'; readonly route: R | undefined; readonly reason: string }
   | { readonly kind: 'other' };
 
-// Anything that could make an upstream see another path than the one that was checked here. Most paths pass this one test.
+// Anything that could make an upstream see another path than the one checked here. This single test accepts most paths.
 const SUSPICIOUS = /[\\#]|\/\/|\/\.|%2e|%2f|%5c/i;
 
-/** Decides where a request goes from its target as it came over the wire. Refused are dot segments (percent-encoded too), `//`,
- *  backslashes, fragments and absolute-form. A prefix matches on a path boundary only. Spec: G11.2. */
+/**
+ * Decides where a request goes by its target as received. Refuses dot segments (also percent-encoded), `//`, backslashes, fragments and
+ * absolute-form. A prefix matches on a path boundary only. Spec: G11.2.
+ */
 export function readTarget<R extends ProviderRoute>(target: string, routes: readonly R[]): RequestTarget<R> {
   if (!target.startsWith('/')) {
     return target === '*'
@@ -35,7 +37,7 @@ export function readTarget<R extends ProviderRoute>(target: string, routes: read
   return { kind: 'upstream', route, path: route.upstreamPath + (rest.startsWith('/') ? rest : `/${rest}`) };
 }
 
-/** The route that a target belongs to, whether it may be taken or not. */
+/** The route of a target, whether or not the target is allowed. */
 export function routeUnder<R extends ProviderRoute>(target: string, routes: readonly R[]): R | undefined {
   return routes.find(({ prefix }) => isUnder(target, prefix));
 }
@@ -50,7 +52,7 @@ function rejectionReason(path: string): string | undefined {
   const plain = path.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\');
   if (plain.includes('\\')) return 'the request path must not contain a backslash';
   if (plain.includes('#')) return 'the request target must not contain a fragment';
-  // Of the admin API no such path goes anywhere: it is not found, like every other that it does not have.
+  // Such a path is 404 in the admin API, like every unknown path.
   if (plain.includes('//') && !plain.startsWith('/api/')) return 'the request path must not contain //';
   if (plain.split('/').some((segment) => segment === '.' || segment === '..'))
     return 'the request path must not contain dot segments';

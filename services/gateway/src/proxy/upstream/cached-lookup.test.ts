@@ -8,7 +8,7 @@ const SECOND = [
   { address: '2001:db8::2', family: 6 },
 ];
 
-/** A lookup whose answers are given, and whose clock is moved, by hand. */
+/** A lookup whose answers and clock the test controls. */
 function byHand() {
   let nowMs = 0;
   const asked: PromiseWithResolvers<readonly LookupAddress[]>[] = [];
@@ -25,7 +25,7 @@ function byHand() {
   return { asked, find, pass: (ms: number) => void (nowMs += ms) };
 }
 
-test('connections that are opened at once ask once', async () => {
+test('connections opened at the same time share one lookup', async () => {
   const { asked, find } = byHand();
   const found = [find(), find(), find({})];
   expect(asked).toHaveLength(1);
@@ -33,7 +33,7 @@ test('connections that are opened at once ask once', async () => {
   expect(await Promise.all(found)).toEqual([[FIRST], [FIRST], ['192.0.2.1', 4]]);
 });
 
-test('fails for all who wait, and then asks again', async () => {
+test('fails for all waiting connections, and then looks up again', async () => {
   const { asked, find } = byHand();
   const found = [find(), find()];
   asked[0]?.reject(new Error('getaddrinfo EAI_AGAIN'));
@@ -43,7 +43,7 @@ test('fails for all who wait, and then asks again', async () => {
   expect(await next).toEqual([SECOND]);
 });
 
-test('does not ask for 5 s, and for 60 s nobody waits', async () => {
+test('does not look up for 5 s, and for 60 s no connection waits', async () => {
   const { asked, find, pass } = byHand();
   const first = find();
   asked[0]?.resolve(FIRST);

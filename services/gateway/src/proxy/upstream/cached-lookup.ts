@@ -30,7 +30,7 @@ export function cachedLookup(resolve = resolveName, now = () => performance.now(
     const ageMs = now() - known.at;
     const isUsable = ageMs < USABLE_MS;
     if (ageMs >= FRESH_MS) asked ??= ask(hostname);
-    // Connections with known addresses do not wait, and ignore a failed lookup.
+    // Connections with known addresses do not wait and ignore a failed lookup.
     if (isUsable) asked?.catch(() => {});
     const addresses = isUsable || asked === undefined ? Promise.resolve(known.addresses) : asked;
     addresses.then(

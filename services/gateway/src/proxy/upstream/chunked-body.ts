@@ -8,21 +8,23 @@ const TRAILERS_MAX_BYTES = 16_384;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** What of a line may be there before its end has come. */
+/** A valid prefix of a line. */
 const SIZE_START = /^[0-9A-Fa-f]{1,8}(?:\r|[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*\r?)?)$/;
 
-/** Who gets the data. */
+/** Receives the data. */
 interface DataConsumer {
   onData(chunk: Buffer): void;
 }
 
 type State = 'size' | 'data' | 'data-end' | 'trailers' | 'ended';
 
-/** Decodes the chunked coding of a body, whatever its segments. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1. */
+/**
+ * Decodes the chunked coding of a body in any segmentation. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1.
+ */
 export class ChunkedBody {
   #state: State = 'size';
   #left = 0;
-  /** The line that is being read, its end included. */
+  /** The line being read, including its end. */
   #line = '';
   #trailerBytes = 0;
   #plainEnd = 0;
@@ -42,8 +44,7 @@ export class ChunkedBody {
     return at;
   }
 
-  /** The connection has ended within the body. Throws `malformed_response` when what has come of a line is no beginning of one, whatever would
-   *  have followed. */
+  /** The connection has ended within the body. Throws `malformed_response` if the received part of a line cannot begin a valid one. */
   checkCut(): void {
     const line = this.#line;
     if (line === '') return;
@@ -77,7 +78,7 @@ export class ChunkedBody {
     return end;
   }
 
-  /** Lines are short: whatever there is of one is taken at once. */
+  /** Lines are short, so the available part of one is taken at once. */
   #takeLine(bytes: Buffer, at: number): number {
     const feed = bytes.indexOf(LF, at);
     const end = feed === -1 ? bytes.length : feed + 1;
@@ -123,7 +124,7 @@ export class ChunkedBody {
   }
 }
 
-/** What a byte is as a hexadecimal digit; -1 for none. */
+/** The value of a byte as a hexadecimal digit; -1 if it is none. */
 function digitOf(byte: number | undefined): number {
   if (byte === undefined) return -1;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

@@ -2,25 +2,27 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import { upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/** How far a connection has come: its host's name is being resolved, it is being made, its TLS handshake is under way, it carries HTTP. */
+/** The phase of a connection: resolving the host name, connecting, in the TLS handshake, or open. */
 export type ConnectionStage = 'dns' | 'connect' | 'tls' | 'open';
 
-/** Longer words of the system are cut: certificates list their names there. */
+/** Longer system messages are cut, because certificates list their names there. */
 const DETAIL_MAX_LENGTH = 200;
 const NOT_PRINTABLE = /[^\x20-\x7e\xa0-\xff]+/g;
 const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
 const TLS_CODE = /^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/;
 
-/** What a socket's error means to the exchange in progress. `where`: how much of the response had arrived, when the connection was open.
+/** Converts a socket error to the error of the exchange in progress. `where`: how much of the response had arrived, when the connection
+ *  was open.
  *  The classes and what to do about them: docs/failure-modes.md, Upstream errors. */
 export function connectionError(error: unknown, at: ConnectionStage, isTls: boolean, where: string): UpstreamError {
-  // Who resets has accepted, although the system may say so of the attempt: of a port that is closed it says ECONNREFUSED.
+  // A peer that resets has accepted the connection, even if the system reports the reset during the attempt. A closed port is reported
+  // as ECONNREFUSED.
   const stage = at === 'connect' && codeOf(error) === 'ECONNRESET' ? (isTls ? 'tls' : 'open') : at;
   const detail = detailOf(error);
   return upstreamError(classOf(error, stage), stage === 'open' ? `${detail} ${where}` : detail, error);
 }
 
-/** No connection within the time for it. */
+/** The connection timed out. */
 export function connectTimeout(stage: ConnectionStage, host: string, timeoutMs: number): UpstreamError {
   if (stage === 'dns') return upstreamError('dns', `${host} not resolved within ${timeoutMs} ms`);
   const what = stage === 'tls' ? 'TLS handshake' : 'TCP connection';

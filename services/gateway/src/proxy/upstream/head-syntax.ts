@@ -1,12 +1,12 @@
 import { malformed } from './upstream-error.ts';
 
-// One look at all of it: taken apart, every name would be looked at by itself. Without control characters: a line feed without its
-// carriage return, or the other way round, would be another number of lines to others.
+// One match over the whole head is faster than a check of each name. Control characters are excluded, because other parsers may count a
+// bare line feed or carriage return as a line end.
 const HEAD =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const HEADER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-/** What of these lines may be there before their end has come. */
+/** A valid prefix of these lines. */
 const STATUS_LINE_START =
   /^(?:H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.[01](?: (?:[1-9]\d?)?)?|HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r?)$/;
 const HEADER_LINE_START = /^(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]*|[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r?|\r)$/;
@@ -17,8 +17,7 @@ export function checkHead(text: string): void {
   if (!HEAD.test(text)) throw malformed(flawOf(text));
 }
 
-/** The connection has ended within the head. Throws `malformed_response` when what has come is no beginning of one, whatever would have
- *  followed. */
+/** The connection has ended within the head. Throws `malformed_response` if the received part cannot begin a valid one. */
 export function checkCutHead(text: string): void {
   const end = text.lastIndexOf('\r\n');
   if (end === -1) {
@@ -29,13 +28,13 @@ export function checkCutHead(text: string): void {
   if (!HEADER_LINE_START.test(text.slice(end + 2))) throw malformed('invalid header line');
 }
 
-/** Throws `malformed_response` when no response begins like this, so that another protocol is recognised before the timeout. */
+/** Throws `malformed_response` if no response begins like this, so that another protocol is recognised before the timeout. */
 export function checkStart(bytes: Buffer): void {
   const length = Math.min(bytes.length, VERSION.length);
   if (bytes.compare(VERSION, 0, length, 0, length) !== 0) throw malformed(flawOf(bytes.toString('latin1', 0, 16)));
 }
 
-/** What is wrong with a head. Quotes nothing of it: when responses are out of step, it is a part of a body. */
+/** Describes the fault of a head without quoting it, because it may be part of a body when responses are out of step. */
 function flawOf(text: string): string {
   const bad = text.split('\r\n').findIndex((line, at) => !(at === 0 ? STATUS_LINE : HEADER_LINE).test(line));
   if (bad > 0) return `invalid header line ${bad}`;

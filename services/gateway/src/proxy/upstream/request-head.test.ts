@@ -25,7 +25,7 @@ test.each([
   expect(writeRequestHead(request(more), 'api.test').head).toBe(head);
 });
 
-test('a GET without a body says nothing of one', () => {
+test('a GET without a body has no length header', () => {
   expect(writeRequestHead(request({ method: 'GET', headers: [] }), 'api.test').head).not.toMatch(/length|encoding/i);
 });
 

@@ -3,18 +3,18 @@ import { upstreamError } from './upstream-error.ts';
 /** A request to a provider. */
 export interface UpstreamRequest {
   readonly method: string;
-  /** The target as it is to stand on the wire. */
+  /** The request target as sent. */
   readonly path: string;
-  /** Names and values in turn, without those of the connection. */
+  /** Alternating names and values, without hop-by-hop headers. */
   readonly headers: readonly string[];
-  /** Undefined: none. A streamed body has the length of a `Content-Length` among the headers, or is chunked. */
+  /** Undefined without a body. A streamed body has the length given by `Content-Length`, or is chunked. */
   readonly body: Buffer | AsyncIterable<Buffer> | undefined;
 }
 
-/** A request's head as it leaves, and how its body is to follow. */
+/** A request's serialized head, and how its body follows. */
 export interface Framing {
   readonly head: string;
-  /** Bytes that the body must have; undefined: it is sent chunked, or there is none. */
+  /** The required length of the body in bytes; undefined when it is sent chunked or there is none. */
   readonly length: number | undefined;
   readonly isChunked: boolean;
 }
@@ -22,8 +22,10 @@ export interface Framing {
 /** Methods for which a server may expect a body, so that its absence has to be declared with `Content-Length: 0`. */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Writes the head of a request, as latin-1, Host first. `Content-Length` is that of the body, whatever the headers say. Throws
- *  `request_failed` for what would make more than one message of it. */
+/**
+ * Writes the head of a request, as latin-1, Host first. `Content-Length` is that of the body, regardless of the headers. Throws
+ * `request_failed` if the head would become more than one message.
+ */
 export function writeRequestHead({ method, path, headers, body }: UpstreamRequest, host: string): Framing {
   let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
   let lines = 3;
@@ -57,8 +59,10 @@ function lengthOf(declared: string | undefined): number | undefined {
   return Number(declared);
 }
 
-/** What came through Node's parser holds no line break; what was redacted on the way might. They are counted: looking at the texts before they are
- *  joined takes longer. */
+/**
+ * Input from Node's parser contains no line breaks, but redacted text might. Counting them in the joined text is faster than checking
+ * each part.
+ */
 function refuseBreaks(head: string, lines: number): void {
   if (countOf('\n', head) !== lines || countOf('\r', head) !== lines || head.includes('\0'))
     throw upstreamError('request_failed', 'the head holds a line break');

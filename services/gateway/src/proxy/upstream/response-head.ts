@@ -12,9 +12,9 @@ type BodyLength =
 export interface ResponseHead {
   readonly status: number;
   readonly reason: string;
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values as received. */
   readonly headers: readonly string[];
-  /** Values of what the proxy looks at; several are joined by a comma. */
+  /** Values of the headers that the proxy uses; several are joined by a comma. */
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly contentLength: number | undefined;
@@ -30,14 +30,14 @@ const REASON_AT = 'HTTP/1.1 200 '.length;
 const MAX_HEADERS = 512;
 
 type InspectedHeader = 'content-type' | 'content-encoding' | 'content-length' | 'transfer-encoding' | 'connection' | 'keep-alive';
-/** By length, so that other names cost no more than a look at theirs. */
+/** By length, so that other names cost only one comparison. */
 const INSPECTED: ReadonlyMap<number, readonly InspectedHeader[]> = Map.groupBy<number, InspectedHeader>(
   ['content-type', 'content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'],
   (name) => name.length,
 );
 
-/** Parses a response's head: everything before the empty line, as latin-1. Strict where a reader who is not would see another message:
- *  line ends, names, folded lines, two lengths, codings that are not `chunked` alone. Throws `malformed_response`.
+/** Parses a response's head: everything before the empty line, as latin-1. Strict where a lenient parser could see another message: line
+ *  ends, names, folded lines, two lengths, codings other than just `chunked`. Throws `malformed_response`.
  *  Source: RFC 9112, sections 4 to 6. */
 export function readResponseHead(text: string, isHead: boolean): ResponseHead {
   checkHead(text);
@@ -92,7 +92,7 @@ function readField(
   inspected[found] = before === undefined ? value : `${before}, ${value}`;
 }
 
-/** Without the spaces and tabs around it. `trim` takes a no-break space too, which is the last byte of a letter in UTF-8 (\u00e0). */
+/** Trims spaces and tabs. `trim` would also remove a no-break space, which is the last byte of a letter in UTF-8 (\u00e0). */
 function valueIn(text: string, start: number, stop: number): string {
   let from = start;
   let to = stop;

@@ -15,7 +15,7 @@ interface Read {
   readonly message: string;
 }
 
-/** Reads these chunks; each is overwritten after it was read, as a connection does. */
+/** Reads these chunks and overwrites each afterwards, as a connection does. */
 function read(chunks: readonly string[], { isHead = false, closes = false } = {}): Read {
   const body: string[] = [];
   let ended = false;
@@ -47,7 +47,7 @@ function read(chunks: readonly string[], { isHead = false, closes = false } = {}
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
-/** Single bytes; of what is so long that each of them has a whole head be checked again, 64 bytes at once. */
+/** Single bytes, or 64 bytes at once for long input, because each segment rechecks the whole head. */
 const inPieces = (text: string) => text.match(text.length > 4_000 ? /[^]{1,64}/g : /[^]/g) ?? [];
 const sized = (body: string) => `${OK}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
@@ -77,7 +77,7 @@ describe('a response', () => {
     expect(read([`${OK}\r\nhel`, 'lo'], { closes: true })).toMatchObject({ body: 'hello', ended: true, code: '' });
   });
 
-  test('to HEAD has no body, whatever it says', () => {
+  test('to HEAD has no body, whatever its headers', () => {
     const length = `${OK}Content-Length: 5\r\n\r\n`;
     expect(read([length], { isHead: true })).toMatchObject({ ended: true, headers: ['Content-Length', '5'] });
     expect(read([CHUNKED], { isHead: true })).toMatchObject({ ended: true });
@@ -93,7 +93,7 @@ describe('a response', () => {
     expect(read([`HTTP/1.0 200 OK\r\n${header}Content-Length: 0\r\n\r\n`])).toMatchObject({ isPersistent: false });
   });
 
-  test('keeps its headers as they came, but for the space around values', () => {
+  test('keeps its headers unchanged, except for the space around values', () => {
     const text = `${OK}X-A:  b \t\r\nx-a:\r\nX-Caf\u00e9: \u00e9\r\nContent-Length: 0\r\n\r\n`;
     expect(read([text.replace('X-Caf\u00e9', 'X-Cafe')]).headers).toEqual([
       'X-A',
@@ -108,7 +108,7 @@ describe('a response', () => {
   });
 });
 
-test('the bytes of a header value stay, also those that are spaces elsewhere', () => {
+test('the bytes of a header value are kept, also those that are spaces in other encodings', () => {
   const value = Buffer.from('voil\u00e0').toString('latin1');
   expect(read([`${OK}X-A: \t ${value} \t\r\nX-B:${value}\r\nX-C: \r\nContent-Length: 0\r\n\r\n`]).headers).toEqual([
     'X-A',
@@ -194,14 +194,14 @@ describe('refused is', () => {
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider speaks HTTP/2'],
     ['SSH', 'SSH-2.0-OpenSSH_9.6', 'invalid status line: the provider speaks SSH'],
     ['anything', '{"secret":1}', 'invalid status line'],
-  ])('%s is refused at its first bytes, and none of them is repeated', (_, text, detail) => {
+  ])('%s is refused at its first bytes, and no bytes are repeated', (_, text, detail) => {
     expect(read([text])).toMatchObject({ code: 'malformed_response', message: detail });
   });
 });
 
 const chunk = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'));
 
-test('how the bytes are cut makes no difference', () => {
+test('segmentation makes no difference', () => {
   const responses = fc.oneof(
     fc.array(chunk, { maxLength: 6 }).map((chunks) => ({
       text: `${CHUNKED}${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join('')}0\r\n\r\n`,

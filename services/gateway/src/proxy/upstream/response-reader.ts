@@ -3,7 +3,7 @@ import { checkCutHead, checkStart } from './head-syntax.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 import { malformed, upstreamError } from './upstream-error.ts';
 
-/** As Node bounds the heads of requests. */
+/** Node has the same bound for heads of requests. */
 const HEAD_MAX_BYTES = 16_384;
 /** Informational (1xx) responses before the final one. */
 const MAX_INFORMATIONAL = 16;
@@ -16,14 +16,15 @@ export interface ResponseConsumer {
   onEnd(): void;
 }
 
-/** Parses one response from the bytes of a connection, however they are segmented. It keeps neither them nor the chunks that it passes on:
- *  they may be overwritten afterwards. Informational responses are skipped. Bytes after the response are counted in `surplus`: no request
+/** Parses one response from the bytes of a connection, however they are segmented. It keeps neither the bytes nor the chunks that it
+ *  passes on, so they may be overwritten afterwards. Informational responses are skipped. Bytes after the response are counted in
+ *  `surplus`: no request
  *  is waiting for them, and the connection must not be used again. */
 export class ResponseReader {
   readonly #consumer: ResponseConsumer;
   readonly #isHead: boolean;
   #state: 'head' | 'bytes' | 'chunked' | 'open' | 'ended' = 'head';
-  /** What has come of the head. */
+  /** The received part of the head. */
   #held: Buffer | undefined;
   #left = 0;
   #chunked: ChunkedBody | undefined;
@@ -37,7 +38,7 @@ export class ResponseReader {
     this.#isHead = isHead;
   }
 
-  /** The final head, once it is read. */
+  /** The final head, once it has been read. */
   get head(): ResponseHead | undefined {
     return this.#head;
   }
@@ -65,8 +66,10 @@ export class ResponseReader {
     return this.#informational === 0 ? 'before the response' : 'after an informational response';
   }
 
-  /** The connection has ended normally. Throws `reset` when the response had not, and `malformed_response` when what has arrived could not
-   *  have become one. */
+  /**
+   * The connection has ended normally. Throws `reset` if the response had not, and `malformed_response` if the received part cannot
+   * begin a valid one.
+   */
   close(): void {
     if (this.#state === 'ended') return;
     if (this.#state === 'open') return this.#end();

@@ -7,20 +7,23 @@ import { ResponseReader, type ResponseConsumer } from './response-reader.ts';
 import { upload } from './upload.ts';
 import { isUpstreamError, upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/** All connections read into this, one after the other. Otherwise Node allocates 64 KB for each read and cuts them down. */
+/** All connections share this read buffer, one after the other. Otherwise Node allocates 64 KB for each read and shrinks it. */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
 /** Receives the response to a request: `onHead`, chunks, then `onEnd`; or `onError` at any point, and nothing after it. Never called
  *  before `send` has returned, nor after `abort`. */
 export interface UpstreamHandler extends ResponseConsumer {
-  /** All chunks of one read have been passed on. The next read overwrites them: what is kept has to be copied by now. */
+  /** All chunks of one read have been passed on. The next read overwrites them, so data to keep must be copied before returning. */
   onReadEnd(): void;
   onError(error: UpstreamError): void;
 }
 
-/** Controls a request in progress. Connections are reused: every call names its handler, and that of a finished exchange has no effect. */
+/**
+ * Controls a request in progress. Because connections are reused, every call passes its handler, and a call for a finished exchange has
+ * no effect.
+ */
 export interface UpstreamControl {
-  /** Pauses the response. What was read already still arrives: 64 KiB at most. */
+  /** Pauses the response. Data already read still arrives, at most 64 KiB. */
   pause(by: UpstreamHandler): void;
   resume(by: UpstreamHandler): void;
   /** Ends the exchange and closes its connection. */
@@ -31,7 +34,7 @@ export interface UpstreamControl {
 
 export interface UpstreamProgress {
   readonly stage: ConnectionStage;
-  /** The provider does not read what is sent to it. */
+  /** Whether the provider does not read the request. */
   readonly isSendingBlocked: boolean;
   /** How much of the response has arrived, such as `before the response`. */
   readonly received: string;
@@ -43,19 +46,19 @@ export interface ReadInto {
   readonly callback: (length: number) => boolean;
 }
 
-/** The pool, as its connections see it. */
+/** The interface of the pool to its connections. */
 export interface ConnectionOwner {
   readonly hostname: string;
   readonly connectTimeoutMs: number;
   connect(onread: ReadInto): Socket;
-  /** Another request may follow. `keepAlive`: the response's header of that name. */
+  /** Called when another request may follow. `keepAlive`: the response's header of that name. */
   released(connection: UpstreamConnection, keepAlive: string | undefined): void;
   closed(connection: UpstreamConnection): void;
 }
 
 /** One connection to a provider, for one request at a time. After any irregularity it is closed and not used again. */
 export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
-  /** Milliseconds on the pool's clock; of one that is idle. */
+  /** When it became idle, in milliseconds on the pool's clock. */
   idleUntil = 0;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
@@ -220,7 +223,7 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
   }
 }
 
-/** One buffer instead of a text and a buffer, which take a list, a request object and 4 µs more. */
+/** One buffer is faster than a string and a buffer, which need a list, a request object and 4 µs more. */
 function joined(head: string, body: Buffer): Buffer {
   const whole = Buffer.allocUnsafe(head.length + body.length);
   whole.write(head, 'latin1');

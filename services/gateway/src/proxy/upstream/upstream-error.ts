@@ -1,10 +1,10 @@
 import { codeOf } from '@vitrine/faults/fault';
 import { UPSTREAM_ERRORS, type UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
-/** Why there is no complete response: a class of upstream failure, or a cause on our side. */
+/** Why there is no complete response: a class of upstream failure, or a cause in the gateway or its client. */
 const UPSTREAM_ERROR_CODES = [
   ...UPSTREAM_ERRORS,
-  /** The request's body ended before it was whole: its sender has left. */
+  /** The request's body ended early because its sender left. */
   'request_aborted',
   /** A bug in the gateway: the request cannot be written, or its response cannot be forwarded. */
   'request_failed',

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => opened.disposeAsync());
 
-/** Listens on a free port, and gives back `host:port`. */
+/** Listens on a free port and returns `host:port`. */
 async function at(server: Server, host = '127.0.0.1'): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
@@ -33,9 +33,9 @@ async function at(server: Server, host = '127.0.0.1'): Promise<string> {
   return `${host}:${(server.address() as AddressInfo).port}`;
 }
 
-/** Does this to every connection as soon as it has come. */
+/** Runs this on every new connection. */
 const accepting = (act: (socket: Socket) => void) => at(createTcp(act));
-/** Does this to every connection when a request has come. */
+/** Runs this on every connection when a request has arrived. */
 const respondingWith = (act: (socket: Socket) => void) => at(createTcp((socket) => socket.on('data', () => act(socket))));
 const overTls = (more: object = {}, host = 'localhost') => {
   const options = { key: pem('localhost-key'), cert: pem('localhost'), ...more };
@@ -53,7 +53,7 @@ interface Ended {
   readonly message: string;
 }
 
-/** Sends a request, and gives back how it ended. */
+/** Sends a request and returns its result. */
 function ask(pool: UpstreamPool, body: Buffer | AsyncIterable<Buffer> = Buffer.from('{}')) {
   const { promise: ended, resolve } = Promise.withResolvers<Ended>();
   const chunks: Buffer[] = [];
@@ -79,8 +79,8 @@ describe('no connection', () => {
     ['an address without a route', 'http://255.255.255.255', 'connect_refused', /^connect E[A-Z]+ 255.255.255.255:80/],
   ])('%s', (_, origin, code, message) => expectFailure(poolTo(origin), code, message));
 
-  test('a host that takes no more connections, as one behind a firewall that drops them', async () => {
-    // Listens with a queue of one, and then takes nothing from it.
+  test('a host that accepts no more connections, like one behind a firewall that drops them', async () => {
+    // Listens with a backlog of one and accepts nothing.
     const listener = new Worker(
       `const { createServer } = require('node:net');
        const { parentPort } = require('node:worker_threads');
@@ -102,13 +102,13 @@ describe('no connection', () => {
     );
   });
 
-  test('silence in place of a TLS handshake', async () => {
+  test('no reply to a TLS handshake', async () => {
     const address = await accepting(() => {});
     await expectFailure(poolTo(`https://${address}`), 'connect_timeout', /^no TLS handshake with 127.0.0.1 within 300 ms$/);
   });
 });
 
-describe('no secure connection', () => {
+describe('failed TLS connections', () => {
   test.each<[string, () => Promise<string>, RegExp]>([
     ['plain HTTP behind https', () => at(createHttp()), /^EPROTO: wrong version number$/],
     ['an end of the connection', () => accepting((socket) => socket.end()), /^connection closed within the TLS handshake$/],
@@ -146,7 +146,7 @@ describe('a connection that breaks', () => {
     await expectFailure(poolTo(`http://${await accepting(act)}`), 'reset', / before the response$/);
   });
 
-  test('is given up just as it is used again', async () => {
+  test('is closed by the provider just as it is reused', async () => {
     let requests = 0;
     const address = await respondingWith((socket) => {
       requests += 1;
@@ -169,7 +169,7 @@ test.each<[string, string | Buffer, RegExp]>([
   await expectFailure(poolTo(`http://${address}`), 'malformed_response', message);
 });
 
-test('a request body that breaks off is not the fault of the provider', async () => {
+test('an interrupted request body is not the fault of the provider', async () => {
   const broken = async function* () {
     yield Buffer.from('one');
     throw new Error('aborted');

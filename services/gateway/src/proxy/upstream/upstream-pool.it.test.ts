@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(async () => opened.disposeAsync());
 
-/** What came of one request. */
+/** The result of one request. */
 interface Received {
   readonly status: number;
   readonly body: Buffer;
@@ -66,7 +66,7 @@ async function listening(server: Server, scheme = 'http'): Promise<string> {
 
 const poolTo = (origin: string, more = {}) => opened.use(new UpstreamPool({ origin, connect_timeout_ms: 1_000, ...more }));
 
-/** A server of which every connection is talked to by hand. */
+/** A server whose connections the test drives. */
 async function byHand(talk: (socket: Socket, text: string) => void): Promise<{ origin: string; connections: () => number }> {
   let connections = 0;
   const server = createTcp((socket) => {
@@ -90,7 +90,7 @@ describe('connections', () => {
     return { origin: await listening(server), connections: () => connections };
   };
 
-  test('are used again, one request at a time', async () => {
+  test('are reused, one request at a time', async () => {
     const { origin, connections } = await counted((request, response) => void request.pipe(response));
     const pool = poolTo(origin);
     for (let i = 0; i < 5; i += 1) expect((await ask(pool, { body: Buffer.from(`${i}`) }).response).body.toString()).toBe(`${i}`);
@@ -103,7 +103,7 @@ describe('connections', () => {
     ['says close', `${OK}Connection: close\r\n\r\nhi`],
     ['sends more than one response', `${OK}\r\nhiHTTP/1.1 200 OK\r\n\r\n`],
     ['says that it keeps nothing', `${OK}Keep-Alive: timeout=1\r\n\r\nhi`],
-  ])('are not used again when the provider %s', async (_, text) => {
+  ])('are not reused when the provider %s', async (_, text) => {
     const { origin, connections } = await byHand((socket) => void socket.write(text));
     const pool = poolTo(origin);
     expect((await ask(pool).response).body.toString()).toBe('hi');
@@ -131,7 +131,7 @@ describe('connections', () => {
     expect(connections()).toBe(2);
   });
 
-  test('an exchange that is over moves nothing any more on the connection it had', async () => {
+  test('a finished exchange no longer affects its former connection', async () => {
     const { origin, connections } = await counted((request, response) => void request.pipe(response));
     const pool = poolTo(origin);
     const first = ask(pool);
@@ -143,7 +143,7 @@ describe('connections', () => {
     expect(connections()).toBe(1);
   });
 
-  test('that cannot be made are reported: refused, and within the time for it', async () => {
+  test('that fail are reported: refused, and timed out', async () => {
     const { origin } = await byHand(() => {});
     const refused = poolTo('http://127.0.0.1:1');
     await expect(ask(refused).response).rejects.toMatchObject({ code: 'connect_refused' });
@@ -162,7 +162,7 @@ describe('connections', () => {
   });
 });
 
-test('a connection that the provider keeps for a second is not used again', async () => {
+test('a connection that the provider keeps for only a second is not reused', async () => {
   const { origin, connections } = await byHand((socket) => void socket.write(`${OK}Keep-Alive: timeout=1\r\n\r\nhi`));
   const pool = poolTo(origin);
   for (let i = 0; i < 3; i += 1) await ask(pool).response;
@@ -173,7 +173,7 @@ describe('over TLS', () => {
   const echo = () =>
     createHttps({ key: pem('localhost-key'), cert: pem('localhost') }, (request, response) => void request.pipe(response));
 
-  test('bodies of any size pass, and connections are used again', async () => {
+  test('bodies of any size pass, and connections are reused', async () => {
     const server = echo();
     let connections = 0;
     server.on('secureConnection', () => (connections += 1));
@@ -185,7 +185,7 @@ describe('over TLS', () => {
     expect(connections).toBe(1);
   });
 
-  test('a certificate that is not trusted, or another name, is refused', async () => {
+  test('an untrusted certificate or another name is refused', async () => {
     const origin = await listening(echo(), 'https');
     await expect(ask(poolTo(origin)).response).rejects.toMatchObject({ code: 'tls' });
     const elsewhere = poolTo(origin.replace('localhost', '[::ffff:127.0.0.1]'), { ca: pem('localhost') });
@@ -201,7 +201,7 @@ describe('a streamed body', () => {
   test.each([
     ['chunked', []],
     ['of a known length', ['Content-Length', '9']],
-  ])('%s arrives whole', async (_, headers) => {
+  ])('%s arrives complete', async (_, headers) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
     expect((await ask(pool, { headers, body: chunks('one', '', 'two', 'six') }).response).body.toString()).toBe('onetwosix');
   });
@@ -209,7 +209,7 @@ describe('a streamed body', () => {
   test.each([
     ['shorter', '8'],
     ['longer', '10'],
-  ])('that is not as long as was said fails: %s', async (_, length) => {
+  ])('with another length than announced fails: %s', async (_, length) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
     const consumer = ask(pool, { headers: ['Content-Length', length], body: chunks('one', 'two', 'six') });
     await expect(consumer.response).rejects.toMatchObject({ code: 'request_failed' });

@@ -11,7 +11,7 @@ import {
 } from './upstream-connection.ts';
 import { upstreamError } from './upstream-error.ts';
 
-/** How long a connection is kept for the next request, unless the provider says how long it keeps it. */
+/** How long an idle connection is kept, unless the provider announces another time. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 600_000;
 /** How much earlier than the provider an idle connection is closed, so that no request is sent into a closing one. */
@@ -19,7 +19,7 @@ const IDLE_MARGIN_MS = 1_000;
 const SWEEP_MS = 1_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** What connections to providers take from the configuration's `proxy`, by its keys. */
+/** The settings of provider connections, named as in the configuration's `proxy`. */
 export interface UpstreamSettings {
   readonly connect_timeout_ms: number;
 }
@@ -31,11 +31,11 @@ interface UpstreamPoolOptions extends UpstreamSettings {
   readonly ca?: string;
 }
 
-/** The connections to one provider. Each carries one request at a time; the one that was used last is used next. There are as many as
- *  requests in flight, which the proxy bounds.
- *
- *  It is not a library because the gateway spends most of its time here: with it a bare forwarder takes 0.64 of the CPU of the same with
- *  undici's `dispatch`, and forwards 1.4 to 1.7 times as much. */
+/**
+ * The connections to one provider. Each carries one request at a time, and the most recently used one is used next. There are as many as
+ * requests in flight, which the proxy bounds. This is not a library because the gateway spends most of its time here: a bare forwarder
+ * takes 0.64 of the CPU of the same with undici's `dispatch`, and forwards 1.4 to 1.7 times as much.
+ */
 export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #origin: URL;
   readonly #ca: string | undefined;
@@ -45,7 +45,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #all = new Set<UpstreamConnection>();
   readonly #sweep: NodeJS.Timeout;
   readonly #lookup = cachedLookup();
-  /** For TLS sessions to be resumed. */
+  /** Used to resume TLS sessions. */
   #session: Buffer | undefined;
 
   constructor({ origin, connect_timeout_ms, ca }: UpstreamPoolOptions) {
@@ -80,7 +80,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     for (const connection of this.#all) connection.destroy(upstreamError('request_failed', 'the gateway has stopped'));
   }
 
-  /** The sweep looks once a second, which is as much as the margin: a connection may be too old by now. */
+  /** The sweep runs once a second, which equals the margin, so a connection may be too old by now. */
   #takeIdle(): UpstreamConnection | undefined {
     const now = performance.now();
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {

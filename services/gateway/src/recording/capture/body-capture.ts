@@ -3,20 +3,22 @@ import type { BodyEnding, CapturedBody } from '@vitrine/trace-derivation/capture
 import { StreamingUsageReader } from '@vitrine/trace-derivation/streaming-usage-reader';
 import type { BodyBudget } from './body-budget.ts';
 
-/** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
+/** Up to this size a body is kept whole and read later, off the proxy's thread. Almost all bodies are smaller. */
 const HELD_WHOLE_MAX_BYTES = 65_536;
 
-/** From here on a body's buffers are worth collecting early; streams of text stay below. */
+/** From this size on a body's buffers are worth collecting early. Streams of text stay below. */
 const LARGE_BYTES = 1_048_576;
 
-/** One direction's body while it passes through the proxy: holds its chunks up to a bound; beyond it, reads usage and model from the
- *  chunks as they come and keeps only as much as is to be stored. */
+/**
+ * Captures the body of one direction. Keeps its chunks up to a bound. Beyond it, reads usage and model from the chunks as they arrive
+ * and keeps only the part to be stored.
+ */
 export class BodyCapture {
   bytes = 0;
   kind: BodyKind = undefined;
   coding = '';
   readonly #budget: BodyBudget;
-  /** 0 when bodies are not stored. What is stored has no gaps: after the first chunk that did not fit it stays as it is. */
+  /** 0 when bodies are not stored. The stored part has no gaps: nothing is added after the first chunk that did not fit. */
   #storedMaxBytes: number;
   readonly #onDrain: () => void;
   readonly #isMemoryReused: boolean;
@@ -24,7 +26,7 @@ export class BodyCapture {
   #held = 0;
   #reader: StreamingUsageReader | undefined;
 
-  /** `isMemoryReused`: chunks are overwritten later, so that what is held of them has to be copied. */
+  /** `isMemoryReused`: chunks are overwritten later, so kept ones must be copied. */
   constructor(budget: BodyBudget, storedMaxBytes: number, onDrain: () => void, isMemoryReused = false) {
     this.#budget = budget;
     this.#storedMaxBytes = storedMaxBytes;
@@ -47,7 +49,7 @@ export class BodyCapture {
     this.#reader.push(chunk);
   }
 
-  /** Waits for what is read on the side; undefined when there is nothing to wait for. */
+  /** Waits for the usage reader; undefined when there is nothing to wait for. */
   finished(): Promise<void> | undefined {
     return this.#reader?.finished();
   }
@@ -57,7 +59,7 @@ export class BodyCapture {
     return this.#reader?.isBehind === true;
   }
 
-  /** The body as derivation reads it, once `finished`: the bytes that are held, and the facts that were read as it passed. */
+  /** The body for derivation, once `finished`: the kept bytes, and the facts that were read as it passed. */
   captured(ending: BodyEnding): CapturedBody {
     const { bytes, kind, coding } = this;
     const facts = this.#reader && (this.#reader.facts(ending !== 'cut') ?? 'undecodable');

@@ -77,7 +77,7 @@ test('and at the shutdown', () => {
   expect(lines[2]).toMatchObject({ err: { message: 'later' } });
 });
 
-test('an outage of a minute has a line in ten seconds, and every dropped trace is in one', () => {
+test('an outage of a minute has one line per ten seconds, and every dropped trace is counted in one', () => {
   for (let at = 0; at < 60_000; at += 100) {
     report.dropped(failure(7));
     jest.advanceTimersByTime(100);
@@ -87,19 +87,19 @@ test('an outage of a minute has a line in ten seconds, and every dropped trace i
   expect(total()).toBe(7 * 600);
 });
 
-test('a class does not hide another, nor the queue the store', () => {
+test('drops of one class do not hide those of another, nor drops of the queue those of the store', () => {
   for (const error_class of FAILURE_CLASSES) report.dropped(failure(1, { error_class }));
   report.dropped({ where: 'enqueue', count: 1 });
   expect(lines).toHaveLength(6);
 });
 
-test('an error of ours says where it was thrown', () => {
+test('an internal error has its stack', () => {
   const error = { name: 'TypeError', message: 'no function', code: '', stack: 'TypeError: no function\n    at derive.ts:1:1' };
   report.dropped(failure(1, { error }));
   expect(lines[0]).toMatchObject({ err: { message: 'no function', stack: expect.stringContaining('at derive.ts:1:1') } });
 });
 
-describe('every next step says where it is explained', () => {
+describe('every next step links to its documentation', () => {
   const headings = [...FAILURE_MODES.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
     text.toLowerCase().replaceAll('`', '').replaceAll(/\s/g, '-'),
   );

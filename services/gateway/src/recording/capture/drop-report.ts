@@ -5,11 +5,13 @@ import type { WriteError } from '@vitrine/traces/write-error';
 import type { Drop } from './drop.ts';
 import { nextStepAfter } from './next-step.ts';
 
-/** After a line of the log, drops of the same kind are added up for so long, so that an outage does not flood it. */
+/** After a log line, drops of the same kind are added up for this long, so that an outage does not flood the log. */
 const QUIET_MS = 10_000;
 
-/** Logs dropped traces with class, cause and next step: of each place, operation and class (11 at most) the first at once, then what came
- *  together every ten seconds, and on disposal what is left. Every dropped trace is in exactly one line. */
+/**
+ * Logs dropped traces with class, cause and next step: for each place, operation and class (11 at most) the first at once, then the sum
+ * every ten seconds, and the rest on disposal. Every dropped trace is in exactly one line.
+ */
 export class DropReport implements Disposable {
   readonly #logger: Logger;
   readonly #driver: StoreSummary['driver'];
@@ -35,7 +37,7 @@ export class DropReport implements Disposable {
   }
 }
 
-/** As the logger shows an error that was thrown here. */
+/** An error in the format of the logger. */
 function loggedError({ name, message, code, errcode, stack }: WriteError): Error {
   const fields = { name, ...(code === '' ? {} : { code }), ...(errcode === undefined ? {} : { errcode }) };
   return Object.assign(new Error(message), fields, { stack: stack ?? '' });

@@ -6,13 +6,13 @@ const AT = 'docs/failure-modes.md';
 
 type StoreDriver = StoreSummary['driver'];
 
-/** What is behind a full queue. */
+/** The cause of a full queue. */
 const SLOW: Readonly<Record<StoreDriver, string>> = {
   sqlite: 'the disk of storage.path',
   postgres: 'the database of storage.dsn',
 };
 
-/** By SQLite's code, where that says more than the class. */
+/** By SQLite's code, where it is more specific than the class. */
 const AFTER_CODE: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'free space on the disk of storage.path: traces are written again as soon as there is room',
   SQLITE_READONLY: 'give the gateway permission to write to the file of storage.path and its folder',
@@ -45,7 +45,7 @@ const AFTER_CLASS: Readonly<Record<StoreDriver, AfterClass>> = {
   },
 };
 
-/** What an operator does about dropped traces, and where it is explained. Each place is a heading of docs/failure-modes.md. */
+/** The operator's next step for dropped traces, with a link to its documentation. Each link is a heading of docs/failure-modes.md. */
 export function nextStepAfter(drop: Drop, driver: StoreDriver): string {
   if (drop.where === 'enqueue')
     return `look for writes that failed in this log, then at ${SLOW[driver]}: it is slower than the traffic (${AT}#dropped-at-enqueue)`;

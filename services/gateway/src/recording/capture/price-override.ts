@@ -2,7 +2,7 @@ import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { parsePriceOverride, type PriceOverride } from '@vitrine/trace-derivation/price-override';
 import { readFileSync } from 'node:fs';
 
-/** The prices that `prices.override_path` names, if it names any. Faults: `invalid_price_override`. */
+/** The prices of the file `prices.override_path`, if it is set. Faults: `invalid_price_override`. */
 export function readPriceOverride(path: string | undefined): PriceOverride | undefined {
   if (path === undefined) return undefined;
   try {
@@ -13,7 +13,7 @@ export function readPriceOverride(path: string | undefined): PriceOverride | und
   }
 }
 
-/** Why a file is no price list; undefined when it is one. */
+/** Why a file is not a valid price list; undefined when it is. */
 export function priceOverrideError(path: string): string | undefined {
   try {
     parsePriceOverride(readFileSync(path, 'utf8'));

@@ -1,6 +1,6 @@
 import { FAILURE_CLASSES, type FailureClass, type WriteOperation } from '@vitrine/traces/record-writer';
 
-/** What has happened to traces since the process began. Times are milliseconds since the epoch. */
+/** Counts of trace events since the process began. Times are milliseconds since the epoch. */
 export interface QueueCounters {
   highWatermark: number;
   enqueueAccepted: number;

@@ -18,7 +18,7 @@ const body = (bytes: number): CapturedBody => ({
 });
 const exchange = (path: string, bytes = 0) => plainExchange(0, { path, request: body(bytes), response: body(0) });
 
-/** A sink whose batches end when the test says so. */
+/** A sink whose batches the test ends. */
 function heldSink() {
   const batches: { paths: string[]; memory: PackedExchanges; end: (result?: Partial<BatchResult>) => void; fail: () => void }[] =
     [];
@@ -40,14 +40,14 @@ function heldSink() {
 interface SetUp {
   readonly capacity?: number;
   readonly batch?: number;
-  /** Both clocks, unless there is a `steady` one. */
+  /** Both clocks, unless `steady` is given. */
   readonly now?: () => number;
   readonly steady?: () => number;
   readonly ledger?: TraceLedger;
 }
 
 function setUp(options: SetUp = {}) {
-  // Every look at the clock finds batches far enough apart; pacing has a test of its own.
+  // Each reading of the clock is far enough from the last; pacing has its own test.
   let now = 0;
   const sink = heldSink();
   const budget = new BodyBudget(1_000_000, () => {});
@@ -65,9 +65,9 @@ function setUp(options: SetUp = {}) {
   return { queue, budget, drops, batches: sink.batches };
 }
 
-/** Lets the queue's own timers of 0 ms fire. */
+/** Waits until the queue's own timers of 0 ms have fired. */
 const turn = async () => {
-  // Whatever a settled write has still to do is done first, so that the queue's timer is older than ours.
+  // First completes the pending work of a settled write, so that the queue's timer is older than ours.
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setTimeout(resolve, 2));
 };
@@ -142,7 +142,7 @@ describe('the trace queue', () => {
     expect(queue.counters.failuresByClass).toMatchObject({ constraint: 1, unknown: 0 });
   });
 
-  test('goes on after a sink that rejects, and counts the whole batch as lost', async () => {
+  test('continues after a sink that rejects, and counts the whole batch as lost', async () => {
     const { queue, batches, drops } = setUp();
     queue.enqueue(exchange('a'));
     await turn();
@@ -155,7 +155,7 @@ describe('the trace queue', () => {
     expect(batches[1]?.paths).toEqual(['b']);
   });
 
-  test('reports to the ledger what it has taken, and the result of each in the same order, lost or not', async () => {
+  test('reports accepted exchanges to the ledger, and their results in the same order, lost or not', async () => {
     const reported: unknown[] = [];
     const ledger: TraceLedger = {
       taken: ({ path }) => reported.push(path),
@@ -174,7 +174,7 @@ describe('the trace queue', () => {
     expect(reported).toEqual(['a', 'b', 'c', [2, usage], [1, []]]);
   });
 
-  test('gives the bodies back to the budget, whether written or dropped', async () => {
+  test('returns the bytes of bodies to the budget, whether written or dropped', async () => {
     const { queue, budget, batches } = setUp({ capacity: 1 });
     for (const path of ['a', 'b']) {
       budget.take(100);
@@ -186,7 +186,7 @@ describe('the trace queue', () => {
     batches[0]?.end();
   });
 
-  test('holds requests back when what is in flight may not find a place, and only while the writer makes progress', async () => {
+  test('delays requests when exchanges in flight may not fit, and only while the writer makes progress', async () => {
     let now = 0;
     const { queue } = setUp({ capacity: 8, now: () => now });
     for (let i = 0; i < 5; i += 1) queue.enqueue(exchange(`${i}`));
@@ -196,13 +196,13 @@ describe('the trace queue', () => {
     expect(queue.shouldDelay(3)).toBe(false);
   });
 
-  test('a queue less than half full holds nothing back, however much is in flight', () => {
+  test('a queue less than half full delays nothing, however much is in flight', () => {
     const { queue } = setUp({ capacity: 8 });
     queue.enqueue(exchange('a'));
     expect(queue.shouldDelay(100)).toBe(false);
   });
 
-  test('small batches start at least 25 ms apart; a full one, or one that is waited for, starts at once', async () => {
+  test('small batches start at least 25 ms apart; a full or awaited one starts at once', async () => {
     let now = 100;
     const { queue, batches } = setUp({ batch: 2, now: () => now });
     queue.enqueue(exchange('a'));
@@ -228,7 +228,7 @@ describe('the trace queue', () => {
     ['put back by a day', -86_400_000],
     ['put back by a second', -1_000],
     ['put forward by an hour', 3_600_000],
-  ])('a wall clock that is %s stops nothing', async (_, leapMs) => {
+  ])('a wall clock that is %s stops no batches', async (_, leapMs) => {
     let wall = Date.UTC(2026, 2, 1);
     let steady = 0;
     const { queue, batches } = setUp({ batch: 8, capacity: 8, now: () => wall, steady: () => steady });
@@ -241,7 +241,7 @@ describe('the trace queue', () => {
     queue.enqueue(exchange('b'));
     await turn();
     expect(batches.map(({ paths }) => paths)).toEqual([['a'], ['b']]);
-    // The writer makes progress for a second, whatever the wall clock says.
+    // The writer makes progress for a second, independently of the wall clock.
     for (const path of ['c', 'd', 'e', 'f', 'g']) queue.enqueue(exchange(path));
     wall += leapMs;
     expect(queue.shouldDelay(2)).toBe(true);
@@ -253,7 +253,7 @@ describe('the trace queue', () => {
   test.each([
     ['up to 4 MiB', 4 * 1_048_576, true],
     ['not beyond', 4 * 1_048_576 + 1, false],
-  ])('the memory that a sink gives back serves another batch, %s', async (_, bytes, isUsed) => {
+  ])('the memory that a sink returns is reused for another batch, %s', async (_, bytes, isUsed) => {
     const { queue, batches } = setUp({ batch: 1 });
     queue.enqueue(exchange('a'));
     await turn();
@@ -270,7 +270,7 @@ describe('the trace queue', () => {
     expect([1, 2].map((at) => batches[at]?.memory.bytes === memory)).toEqual([isUsed, false]);
   });
 
-  test('room comes when a batch has left', async () => {
+  test('room is available after a batch has left', async () => {
     const { queue, batches } = setUp();
     queue.enqueue(exchange('a'));
     await turn();

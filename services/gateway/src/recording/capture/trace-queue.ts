@@ -8,20 +8,24 @@ import type { BodyBudget } from './body-budget.ts';
 import type { Drop } from './drop.ts';
 import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 
-/** A batch under way for longer than this means that the writer stands still: nothing waits for it then. */
+/** A batch in progress for longer than this means that the writer is stalled. Nothing waits for it then. */
 const STANDS_STILL_AFTER_MS = 1_000;
-/** A batch ends at this many bytes, whatever its count. */
+/** A batch ends at this many bytes, regardless of its count. */
 const BATCH_MAX_BYTES = 8 * 1_048_576;
-/** The memory of a written batch is used for another one, up to this size. Fresh memory for every batch has to be cleared by the kernel,
- *  and to the collector of the thread that gets it looks like a heap that grows: it was seen to collect all of it ten times a second. */
+/**
+ * The memory of a written batch is used for another one, up to this size. Fresh memory for every batch must be cleared by the kernel. To
+ * the receiving thread's collector it looks like a growing heap, which was seen to be fully collected ten times a second.
+ */
 const MEMORY_MAX_BYTES = 4 * 1_048_576;
-/** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever it holds (a message each way,
- *  a transaction, caches that hold something else by now): at 10 ms, a trace took a third more of the writer's time. An idle writer
+/** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever its size (a message each way, a
+ *  transaction, cold caches): at 10 ms, a trace took a third more of the writer's time. An idle writer
  *  still takes a trace at once. */
 const BATCH_INTERVAL_MS = 25;
-/** A queue that has dropped a trace counts as full for so long: it is full for moments only, again and again, while the writer works. */
+/**
+ * A queue that has dropped a trace counts as full for this long, because it is repeatedly full for moments only while the writer works.
+ */
 const SATURATED_FOR_MS = 10_000;
-/** How long a new request may be held back while the queue is about to be full. Spec: G12.3. */
+/** How long a new request may be delayed while the queue is almost full. Spec: G12.3. */
 const ADMISSION_DELAY_MAX_MS = 100;
 
 interface TraceQueueOptions {
@@ -31,22 +35,24 @@ interface TraceQueueOptions {
   readonly budget: BodyBudget;
   /** Milliseconds since the epoch, for the diagnostics. */
   readonly clock: () => number;
-  /** Milliseconds on a clock that never goes back. By the epoch's, a batch had to wait until a clock that was put back had caught up. */
+  /** Milliseconds on a monotonic clock. With the wall clock, a batch would wait after the clock was set back. */
   readonly steadyClock: () => number;
   /** Called for every drop, for the log. */
   readonly onDrop: (drop: Drop) => void;
   readonly ledger?: TraceLedger | undefined;
 }
 
-/** Records what has been spent. Exchanges are settled in the order in which they were taken. */
+/** Records usage. Exchanges are settled in the order in which they were taken. */
 export interface TraceLedger {
   taken(exchange: CapturedExchange): void;
   /** The oldest `count` of those taken are written, with this usage, or dropped. */
   settled(count: number, usage: readonly DayUsage[]): void;
 }
 
-/** The bounded queue between the proxy and the store: first in, first out, one batch under way, no flush timer. When it is full
- *  the newest trace is dropped and counted. Spec: G12.1 to G12.4, G12.12. */
+/**
+ * The bounded queue between the proxy and the store: first in, first out, one batch in progress, no flush timer. When it is full the
+ * newest trace is dropped and counted. Spec: G12.1 to G12.4, G12.12.
+ */
 export class TraceQueue {
   readonly counters: QueueCounters = createQueueCounters();
   readonly capacity: number;
@@ -69,7 +75,7 @@ export class TraceQueue {
     this.capacity = options.capacity;
   }
 
-  /** Traces that wait or are under way. */
+  /** Traces waiting or in progress. */
   get depth(): number {
     return this.#waitingCount + this.#underWay;
   }
@@ -79,7 +85,7 @@ export class TraceQueue {
     return this.depth >= this.capacity || this.#options.steadyClock() - this.#droppedAt < SATURATED_FOR_MS;
   }
 
-  /** Takes a finished exchange. False when the queue was full and the exchange is lost. */
+  /** Takes a finished exchange. Returns false when the queue was full and the exchange is lost. */
   enqueue(exchange: CapturedExchange): boolean {
     if (this.depth >= this.capacity) {
       this.#options.budget.give(heldBytes(exchange.request) + heldBytes(exchange.response));
@@ -98,8 +104,10 @@ export class TraceQueue {
     return true;
   }
 
-  /** Whether a new request should be held back: everything in flight will want a place, and there might be too few. A queue
-   *  that is less than half full never holds anything back, however many streams are open. */
+  /**
+   * Whether a new request should be delayed, because everything in flight might not fit into the queue. A queue that is less than half
+   * full never delays a request, however many streams are open.
+   */
   shouldDelay(inFlight: number): boolean {
     const depth = this.depth;
     return depth + inFlight >= this.capacity && depth * 2 >= this.capacity && this.#makesProgress();
@@ -119,7 +127,7 @@ export class TraceQueue {
     return promise;
   }
 
-  /** Resolves when nothing waits and nothing is under way; from now on batches are not paced. */
+  /** Resolves when the queue is empty and no batch is in progress. From now on batches are not paced. */
   drained(): Promise<void> {
     this.#isDraining = true;
     if (this.depth === 0) return Promise.resolve();

@@ -31,7 +31,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A batch of four of which so many are lost. */
+/** A batch of four traces of which `lost` are lost. */
 async function batch(lost: number): Promise<void> {
   const writing = monitor.write(four());
   writes.at(-1)?.resolve({ written: 4 - lost, failures: [], usage: [] });
@@ -44,14 +44,14 @@ function four(): ExchangeBatch {
 }
 const turn = () => jest.advanceTimersByTimeAsync(0);
 
-test('nothing fails before anything was written, nor while batches are written whole', async () => {
+test('writes do not count as failing before the first write, or while complete batches are written', async () => {
   expect(monitor.isFailing).toBe(false);
   await batch(0);
   expect(monitor.isFailing).toBe(false);
   expect([lines, jest.getTimerCount()]).toEqual([[], 0]);
 });
 
-test.each([4, 1])('from a batch of which %d were lost to the next that is written whole; then the log says so', async (lost) => {
+test.each([4, 1])('writes fail from a batch that lost %d to the next complete one, which is logged', async (lost) => {
   await batch(lost);
   expect(monitor.isFailing).toBe(true);
   jest.advanceTimersByTime(1_200);
@@ -70,7 +70,7 @@ test('a sink that rejects has lost its batch', async () => {
   expect(monitor.isFailing).toBe(true);
 });
 
-test('a batch that has been under way for 5 s counts as failed, until it has ended well', async () => {
+test('a batch in progress for 5 s counts as failed until it succeeds', async () => {
   const writing = monitor.write(four());
   jest.advanceTimersByTime(4_999);
   expect(monitor.isFailing).toBe(false);
@@ -81,7 +81,7 @@ test('a batch that has been under way for 5 s counts as failed, until it has end
   expect(monitor.isFailing).toBe(false);
 });
 
-test('without traffic a test write every 5 s finds out when the store is back', async () => {
+test('without traffic a test write every 5 s detects when the store is back', async () => {
   await batch(4);
   await jest.advanceTimersByTimeAsync(5_000);
   probes[0]?.reject(new Error('still full'));
@@ -96,7 +96,7 @@ test('without traffic a test write every 5 s finds out when the store is back', 
   expect(probes).toHaveLength(2);
 });
 
-test('one test write is under way at a time, and batches that fail meanwhile count more than its success', async () => {
+test('one test write runs at a time, and batches that fail in the meantime override its success', async () => {
   await batch(4);
   await jest.advanceTimersByTimeAsync(5_000);
   await batch(4);

@@ -2,29 +2,29 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 
-/** A batch that has not ended after so long counts as one that failed. A locked file costs a batch two waits of 2 s. */
+/** A batch that has not ended after this time counts as failed. A locked file costs a batch two waits of 2 s. */
 const STUCK_AFTER_MS = 5_000;
-/** While writes fail and nothing else is written, a test write is tried so often. */
+/** While writes fail and nothing else is written, a test write is tried at this interval. */
 const PROBE_INTERVAL_MS = 5_000;
 
 interface WriteMonitorOptions {
   readonly sink: TraceSink;
-  /** Writes as much as an exchange needs and takes it back; rejects when that fails. */
+  /** Writes what an exchange needs and rolls it back. Rejects when that fails. */
   readonly probe: () => Promise<void>;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly steadyClock: () => number;
   readonly logger: Logger;
 }
 
 /** Writes through a sink and tracks whether writes fail: from a batch that lost a trace, or has been under way for 5 s, until the next
- *  one that is written whole. Without traffic a test write every 5 s finds out whether the store is back. */
+ *  one that is written whole. Without traffic a test write every 5 s checks whether the store is back. */
 export class WriteMonitor implements TraceSink, Disposable {
   readonly #options: WriteMonitorOptions;
-  /** When the batch under way was begun; undefined: none is. */
+  /** When the batch in progress was started; undefined without one. */
   #startedAt: number | undefined;
-  /** Since when batches fail; undefined: they do not. */
+  /** When batches began to fail; undefined while they succeed. */
   #failingSince: number | undefined;
-  /** Lost since then. */
+  /** Traces lost since then. */
   #lost = 0;
   #timer: NodeJS.Timeout | undefined;
   #isProbing = false;
@@ -70,7 +70,7 @@ export class WriteMonitor implements TraceSink, Disposable {
   }
 
   async #probe(): Promise<void> {
-    // A probe that hangs must not occupy the places of batches in the worker's queue.
+    // A hanging probe must not take up the places of batches in the worker's queue.
     if (this.#isProbing) return this.#probeLater();
     this.#isProbing = true;
     const lost = this.#lost;

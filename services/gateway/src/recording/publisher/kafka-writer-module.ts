@@ -11,7 +11,7 @@ import type { PublisherFigures, PublisherOptions } from './publisher-options.ts'
 import { PublishingWriter } from './publishing-writer.ts';
 
 const CLIENT_ID = 'vitrine-gateway';
-/** Before the end of the process, which a thread may delay by 4 s. */
+/** Must be shorter than the 4 s by which a thread may delay the end of the process. */
 const DRAIN_MS = 2_500;
 
 /** A call of the main thread: `probe` throws when a trace could be neither published nor spooled now. */

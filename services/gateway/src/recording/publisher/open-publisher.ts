@@ -18,7 +18,7 @@ export interface PublisherSettings extends KafkaKeys {
 export interface TracePublisher extends Disposable {
   readonly writer: WriterSource;
   readonly spoolMaxBytes: number;
-  /** At most a second old. */
+  /** State of the publisher, at most a second old. */
   readonly figures: PublisherFigures;
   /** Opens the spool, which connects to the brokers in the background. Faults: `spool_unusable`. */
   start(thread: WriterThread): Promise<void>;

@@ -2,12 +2,12 @@ import type { KafkaRecord } from '@vitrine/kafka/kafka-record';
 import { encodeTraceRecord } from '@vitrine/traces/encode-trace-record';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
-/** The key is the trace's id, by which what is published again is found to be the same. */
+/** The key is the trace's id, which identifies a trace that is published again. */
 export function publishedRecord(record: TraceRecord): KafkaRecord {
   return { key: Buffer.from(record.id).toString('hex'), value: Buffer.from(encodeTraceRecord(record)) };
 }
 
-/** A record without its bodies, marked as the capture marks what it cut. Undefined when it has none. */
+/** A record without its bodies, marked like a capture that was cut. Undefined when it has no bodies. */
 export function withoutBodies(record: TraceRecord): TraceRecord | undefined {
   const { request_body: request, response_body: response, metadata } = record;
   if ((request ?? '') === '' && (response ?? '') === '') return undefined;

@@ -2,7 +2,7 @@ import type { KafkaErrorClass } from '@vitrine/kafka/kafka-error';
 import type { SpoolFigures } from '@vitrine/kafka/spooling-publisher';
 import type { KafkaSasl } from '@vitrine/kafka/kafka-client';
 
-/** What the publishing thread is started with: plain data, because it crosses as a structured clone. */
+/** Start options of the publishing thread. Plain data, because it is passed as a structured clone. */
 export interface PublisherOptions {
   readonly brokers: readonly string[];
   readonly topic: string;
@@ -15,11 +15,11 @@ export interface PublisherOptions {
   readonly logChannel: string;
 }
 
-/** What the publisher has done, beside what the results of its batches say. */
+/** State of the publisher beyond the results of its batches. */
 export interface PublisherFigures extends SpoolFigures {
   /** Whether a broker was reached and no send has failed since. */
   readonly isConnected: boolean;
-  /** Why none is; undefined while nothing has failed. */
+  /** The last connection error; undefined while nothing has failed. */
   readonly failedBy: KafkaErrorClass | undefined;
   /** Records that were published or spooled without their bodies, because they were too large. */
   readonly withoutBodies: number;

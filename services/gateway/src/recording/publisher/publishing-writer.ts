@@ -4,7 +4,7 @@ import type { RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { publishedRecord, withoutBodies } from './published-record.ts';
 
-/** Why a trace was not published: the class in the diagnostics, and what the log says. */
+/** Why a trace was not published: the class for the diagnostics, and the text for the log. */
 const FAILURES: Readonly<
   Record<Exclude<WriteResult, 'published' | 'spooled'>, readonly [RecordFailure['error_class'], string, string]>
 > = {
@@ -18,7 +18,10 @@ interface PublishingWriterOptions {
   readonly maxRecordBytes: number;
 }
 
-/** Publishes records: kept is what a broker or the spool has accepted. A record that is too large loses its bodies, not itself. */
+/**
+ * Publishes records. A record is kept when a broker or the spool has accepted it. A record that is too large is published without its
+ * bodies.
+ */
 export class PublishingWriter implements RecordWriter {
   readonly #options: PublishingWriterOptions;
   #withoutBodies = 0;
@@ -38,7 +41,7 @@ export class PublishingWriter implements RecordWriter {
 
   async #publish(traces: readonly TraceRecord[]): Promise<readonly WriteResult[]> {
     const { publish, maxRecordBytes } = this.#options;
-    // Here and not by the publisher alone: the spool accepts records of any size, and would find out when it is drained.
+    // Checked here and not only by the publisher, because the spool accepts records of any size and would fail only when it is drained.
     const records = traces.map((trace) => {
       const record = publishedRecord(trace);
       return recordBytes(record) > maxRecordBytes ? this.#smaller(trace) : record;
@@ -48,7 +51,7 @@ export class PublishingWriter implements RecordWriter {
     const first = records.map((record): WriteResult =>
       record === undefined ? 'too_large' : (results.next().value ?? 'spool_failed'),
     );
-    // The topic may allow less than we do.
+    // The topic may have a lower limit than the configuration.
     const again = traces.flatMap((trace, at) => {
       const smaller = first[at] === 'too_large' && records[at] !== undefined ? this.#smaller(trace) : undefined;
       return smaller === undefined ? [] : [{ at, smaller }];
@@ -58,7 +61,7 @@ export class PublishingWriter implements RecordWriter {
     return first.map((result, at) => second[again.findIndex((one) => one.at === at)] ?? result);
   }
 
-  /** Undefined when it is too large without its bodies too. */
+  /** Undefined when it is still too large without its bodies. */
   #smaller(trace: TraceRecord): KafkaRecord | undefined {
     const small = withoutBodies(trace);
     if (small === undefined) return undefined;

@@ -38,7 +38,7 @@ await describeWithContainers('publishing traces over TLS to Kafka 4.1', () => {
     await kafka[Symbol.asyncDispose]();
   });
 
-  // Passwords and keys cross to the thread that publishes, which a test of the client alone does not show.
+  // Passwords and keys are passed to the publishing thread, which a test of the client alone does not cover.
   test.each([
     [
       'SCRAM-SHA-512',
@@ -57,7 +57,7 @@ await describeWithContainers('publishing traces over TLS to Kafka 4.1', () => {
         SVC_QUEUE_TLS_KEY_PATH: clientKey,
       }),
     ],
-  ])('a gateway publishes with %s, and logs no secret', async (_, variables) => {
+  ])('a gateway publishes with %s and logs no secret', async (_, variables) => {
     await using folder = await temporaryFolder('spool');
     await using gateway = await startTestGateway({
       SVC_LOG_LEVEL: 'debug',

@@ -69,7 +69,7 @@ test('every connection pool has metrics', async () => {
   });
 });
 
-test('without a broker traces wait on the disk, also for the next process, and every metric is there from the start', async () => {
+test('without a broker traces wait on disk, also across a restart, and every metric exists from the start', async () => {
   {
     await using gateway = await start('waiting');
     const zeros = [
@@ -83,7 +83,7 @@ test('without a broker traces wait on the disk, also for the next process, and e
     expect(await Promise.all(zeros.map((name) => metric(gateway, name)))).toEqual(zeros.map(() => 0));
     const scrape = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(scrape).toMatch(/^svc_postgres_errors_total\{pool="traces",error_class="timeout"\} 0/m);
-    // Those of writing are the trace-writer's.
+    // Metrics of writes are recorded by the trace-writer.
     expect(await metric(gateway, 'written_total')).toBeUndefined();
     for (let i = 0; i < 3; i += 1) expect(await chat(gateway)).toBe(200);
     await waitUntil(async () => (await metric(gateway, 'spool_records')) === 3, { what: 'three traces in the spool' });
@@ -100,7 +100,7 @@ test('without a broker traces wait on the disk, also for the next process, and e
   expect(next.log.some((line) => line.includes('"msg":"spool holds records of an earlier process"'))).toBe(true);
 });
 
-test('what is left in the spool is logged when the gateway stops', async () => {
+test('traces left in the spool are logged when the gateway stops', async () => {
   const gateway = await start('left');
   await chat(gateway);
   await waitUntil(async () => (await metric(gateway, 'spool_records')) === 1, { what: 'the trace in the spool' });
@@ -113,7 +113,7 @@ test('what is left in the spool is logged when the gateway stops', async () => {
   });
 });
 
-test('only a full spool drops traces, which are counted by cause, and no request fails', async () => {
+test('only a full spool drops traces, counted by cause, and no request fails', async () => {
   const variables = { SVC_QUEUE_SPOOL_MAX_BYTES: '1048576', SVC_TRACING_CAPTURE_BODIES: 'true', SVC_QUEUE_BATCH: '1' };
   await using gateway = await start('full', variables);
   const content = 'x'.repeat(400_000);
@@ -126,7 +126,7 @@ test('only a full spool drops traces, which are counted by cause, and no request
   expect(await gateway.get('/api/health')).toMatchObject({ reasons: expect.arrayContaining(['writes_failing']) });
 });
 
-test('diagnostics add up what trace-writers have dropped, and name the last of it', async () => {
+test('diagnostics add up the drops of trace-writers and include the last one', async () => {
   await using gateway = await start('drops');
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test', maxConnections: 1 });
   const [earlier, later] = [Date.now() - 60_000, Date.now() - 1_000];
@@ -150,7 +150,7 @@ test('diagnostics add up what trace-writers have dropped, and name the last of i
   });
 });
 
-test('no secret that the publishing thread is given is in log, diagnostics or errors', async () => {
+test('no secret of the publishing thread is in log, diagnostics or errors', async () => {
   const password = 'canary-sasl-83d1';
   const ofDatabase = new URL(database.dsn.reveal());
   ofDatabase.searchParams.set('application_name', 'canary-dsn-27c4');
@@ -173,7 +173,7 @@ test('no secret that the publishing thread is given is in log, diagnostics or er
   expect(texts.filter((text) => /canary-(?:sasl|dsn)/.test(text))).toEqual([]);
 });
 
-test('a spool that cannot be used is named, and the gateway does not start', async () => {
+test('the gateway does not start with an unusable spool, and names it', async () => {
   await writeFile(join(folder.path, 'file'), '');
   await expect(start('file')).rejects.toMatchObject({ code: 'spool_unusable' });
 });

@@ -11,20 +11,22 @@ import { readTestOtelConfig } from '../../testing/read-test-otel-config.ts';
 import { NO_FIGURES } from '../../recording/publisher/publisher-options.ts';
 import { startGatewayTelemetry } from '../start-gateway-telemetry.ts';
 
-// Every expression of the dashboards and alerts is compared with a live scrape, and with what the tests of the other services have found in
-// theirs: the metrics and labels that it names are there.
+// Every metric and label in the expressions of dashboards and alerts must exist in a live scrape, or in the metrics goldens of the other
+// services.
 
 const FOLDER = new URL('../../../../../deploy/observability/', import.meta.url);
 /** Metrics that others serve, with their labels. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { kafka_consumergroup_lag: ['consumergroup', 'topic'] };
-/** Metrics of the other services, with their labels; see their metrics-golden tests. One that several have has the labels of all. */
+/**
+ * Metrics of the other services, with their labels; see their metrics-golden tests. A metric of several services has the labels of all.
+ */
 const OF_SERVICES = new Map<string, readonly string[]>();
 for (const file of readdirSync(new URL('metrics/', FOLDER)))
   for (const [name = '', ...labels] of read(`metrics/${file}`)
     .split('\n')
     .map((line) => line.split(' ')))
     OF_SERVICES.set(name, [...(OF_SERVICES.get(name) ?? []), ...labels]);
-/** Labels that Prometheus adds, and that of buckets. */
+/** Labels that Prometheus adds, and the bucket label. */
 const OF_PROMETHEUS = ['instance', 'job', 'le'];
 const NO_CONNECTIONS = { connections: 0, idleConnections: 0, maxConnections: 1, waiting: 0 };
 const WORDS = new Set(['and', 'or', 'unless', 'by', 'without', 'on', 'ignoring', 'group_left', 'group_right', 'offset', 'bool']);
@@ -40,7 +42,7 @@ beforeAll(async () => {
   served = await scrapedMetrics();
 });
 
-/** Labels by sample name, of a gateway in which everything has happened once. */
+/** Labels by sample name, from a gateway in which every event has happened once. */
 async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   const config = readTestOtelConfig({ prometheus_enabled: true, genai: true });
   using telemetry = await startGatewayTelemetry({ config, version: '1', onExportError: () => {} });
@@ -57,7 +59,7 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   telemetry?.metrics?.observeConnections({ size: 1, closed: { ...createCloseCounts(), connection_limit: 1 } }, 2);
   const families = await waitUntil(
     async () => {
-      // Something to collect, so that garbage collection has its metric.
+      // Garbage, so that the garbage collection metric exists.
       Array.from({ length: 100_000 }, () => ({}));
       const { body = '' } = (await telemetry?.scrape?.(undefined)) ?? {};
       return /nodejs_eventloop_delay/.test(body) && /v8js_gc/.test(body) && parseScrape(body, 'classic');
@@ -127,7 +129,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-// Prometheus' own tool says more; CONTRIBUTING.md names the command.
+// Prometheus' own tool checks more; CONTRIBUTING.md has the command.
 describeWithPrograms(['promtool'], 'promtool', () => {
   test.each([
     ['check', 'alerts.yaml'],
@@ -150,7 +152,7 @@ test('every alert has a promtool test in which it fires', () => {
   expect([...names].toSorted()).toEqual(groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).toSorted());
 });
 
-test('every alert says what to do, and where that is explained', () => {
+test('every alert has a next step and a link to its documentation', () => {
   const { groups } = parse(read('alerts.yaml')) as {
     groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
   };
@@ -160,7 +162,7 @@ test('every alert says what to do, and where that is explained', () => {
   expect(without.map(({ alert }) => alert)).toEqual([]);
 });
 
-test('drops and failures are alerted at once: one burst must not end before the alert begins', () => {
+test('drops and failures alert at once, because a burst must not end before the alert begins', () => {
   const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string; for?: string }[] }[] };
   const rules = groups.flatMap((group) => group.rules);
   const lost = rules.filter(({ alert }) => LOSSES.includes(alert));

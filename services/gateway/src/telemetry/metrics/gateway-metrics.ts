@@ -36,8 +36,10 @@ interface QueueReading {
   readonly counters: Pick<QueueCounters, 'enqueueAccepted' | 'written'>;
 }
 
-/** The gateway's metrics. What is counted for every request is kept in `RequestSeries`: adding to an instrument of the SDK by its attributes
- *  takes 0.7 µs, adding to a number nothing. Spec: G14.17, G14.27 to G14.34. */
+/**
+ * The gateway's metrics. Counts of every request are kept in `RequestSeries`, because adding to an SDK instrument by its attributes
+ * takes 0.7 µs, and adding to a number almost nothing. Spec: G14.17, G14.27 to G14.34.
+ */
 export class GatewayMetrics {
   /** Undefined unless `observability.otel.genai` is on. */
   readonly genai: GenaiMetrics | undefined;
@@ -75,7 +77,7 @@ export class GatewayMetrics {
     own.providerDuration.record(providerMs / 1_000, ids, now);
   }
 
-  /** The request's trace was dropped because the queue was full. */
+  /** Counts a trace dropped because the queue was full. */
   traceDropped(labels: RequestLabels, status: number): void {
     this.#series.counts(this.#series.of(labels, false), status).dropped += 1;
   }
@@ -90,12 +92,12 @@ export class GatewayMetrics {
     this.#writes.writeFailed.add(count, attributes);
   }
 
-  /** The work on the exchanges of so many traces took too long. */
+  /** Counts traces whose exchanges took too long to process. */
   bodiesOmitted(count: number): void {
     this.#bodies.omitted.add(count);
   }
 
-  /** A batch was written, or tried. */
+  /** Records an attempt to write a batch. */
   flushed(batchSize: number, durationMs: number): void {
     this.#writes.flushDuration.record(durationMs / 1_000);
     this.#writes.flushBatchSize.record(batchSize);
@@ -106,7 +108,7 @@ export class GatewayMetrics {
     this.#series.declare(provider, route);
   }
 
-  /** A batch was published, or tried. */
+  /** Records an attempt to publish a batch. */
   published(durationMs: number, failures: readonly WriteFailure[]): void {
     this.#publishing ??= this.#metrics.declare(PUBLISH_INSTRUMENTS);
     this.#publishing.duration.record(durationMs / 1_000);
@@ -116,9 +118,9 @@ export class GatewayMetrics {
     }
   }
 
-  // What is observed is read whenever metrics are collected.
+  // Observed values are read whenever metrics are collected.
 
-  /** The queue, and what its traces go to: `publisher`, or the store. */
+  /** The queue and its target: `publisher`, or the store. */
   observeQueue(queue: QueueReading, publisher: Pick<TracePublisher, 'spoolMaxBytes' | 'figures'> | undefined): void {
     this.#metrics.observe(QUEUE_INSTRUMENTS, () => {
       const { depth, capacity, counters } = queue;

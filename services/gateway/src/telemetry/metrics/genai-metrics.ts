@@ -11,7 +11,7 @@ interface GenaiOperation {
   readonly requestModel: string | undefined;
 }
 
-/** Metrics of the GenAI conventions. Model names share their bound with the gateway's own metrics. */
+/** Metrics of the GenAI conventions. Model names count against the same bound as in the gateway's own metrics. */
 export class GenaiMetrics {
   readonly #recorders: Recorders<typeof GENAI_INSTRUMENTS>;
   readonly #models: BoundedNames;

@@ -15,7 +15,7 @@ export const QUEUE_INSTRUMENTS = {
   enqueued: counter('svc.trace.enqueued_total', '{trace}', 'Traces taken by the queue.'),
 };
 
-/** Of every request; kept in `RequestSeries`. */
+/** Counted for every request, in `RequestSeries`. */
 export const REQUEST_INSTRUMENTS = {
   queueDropped: counter(
     'svc.trace.queue_dropped_total',
@@ -49,7 +49,7 @@ export const GATEWAY_INSTRUMENTS = {
   ...REQUEST_INSTRUMENTS,
 };
 
-/** Labels beyond their bounds. */
+/** Counts labels beyond their bounds. */
 export const LABEL_INSTRUMENTS = {
   collapsed: counter(
     'svc.telemetry.labels_collapsed_total',
@@ -59,7 +59,7 @@ export const LABEL_INSTRUMENTS = {
   ),
 };
 
-/** Of the work on one exchange. */
+/** Time to process one exchange. */
 export const BODY_INSTRUMENTS = {
   omitted: counter(
     'svc.trace.bodies_omitted_total',
@@ -111,10 +111,10 @@ export const GENAI_INSTRUMENTS = {
 
 const PUBLISH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Why traces are lost on their way to the broker: codes of failed results, and all others. */
+/** Why traces are lost on the way to the broker: codes of failed results, and a code for all others. */
 export const PUBLISH_DROP_CAUSES = ['spool_full', 'spool_failed', 'record_too_large', 'unknown'] as const;
 
-/** Of publishing to a broker; the metrics of writing are the trace-writer's. Spec: G12.10. */
+/** Metrics of publishing to a broker. The trace-writer records the metrics of writes. Spec: G12.10. */
 export const PUBLISH_INSTRUMENTS = {
   dropped: counter(
     'svc.trace.publish_dropped_total',
@@ -131,7 +131,7 @@ export const PUBLISH_INSTRUMENTS = {
   ),
 };
 
-/** Those that the publisher keeps. */
+/** Metrics kept by the publisher. */
 export const PUBLISHER_INSTRUMENTS = {
   published: counter('svc.trace.published_total', '{trace}', 'Traces that a broker or the spool accepted.'),
   connected: gauge(

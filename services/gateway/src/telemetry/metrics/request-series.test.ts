@@ -13,14 +13,14 @@ const labels = (more: Partial<RequestLabels> = {}): RequestLabels => ({
 const countsOf = (series: RequestSeries) => [...series.series()].flatMap(({ statuses }) => [...statuses.values()]);
 
 describe('RequestSeries', () => {
-  test('the same labels are the same series, however they are written', () => {
+  test('the same labels are the same series, regardless of their spelling', () => {
     const series = new RequestSeries(() => 0);
     expect(series.of(labels(), true)).toBe(series.of(labels({ org_id: ' org ' }), true));
     expect(series.of(labels({ org_id: undefined }), true)).toBe(series.of(labels({ org_id: 'unknown' }), true));
     expect(series.of(labels(), true)).not.toBe(series.of(labels({ route: '/api/*' }), true));
   });
 
-  test('beyond 4,096 sets tenants and models are other, and nothing is lost', () => {
+  test('beyond 4,096 label sets tenants and models become other, and nothing is lost', () => {
     const series = new RequestSeries(() => 0);
     for (let tenant = 0; tenant < 5_000; tenant += 1) {
       const own = series.of(labels({ org_id: `org-${tenant}` }), true);
@@ -43,7 +43,7 @@ describe('RequestSeries', () => {
     });
   });
 
-  test('beyond 16,384 counters a status is other', () => {
+  test('beyond 16,384 counters a status becomes other', () => {
     const series = new RequestSeries(() => 0);
     for (let org = 0; org < 40; org += 1)
       for (let status = 100; status < 600; status += 1)
@@ -54,7 +54,7 @@ describe('RequestSeries', () => {
     expect(all.filter(({ attributes }) => attributes['status_code'] === 'other').length).toBeGreaterThan(0);
   });
 
-  test('a status that is not known is unknown', () => {
+  test('a missing status is unknown', () => {
     const series = new RequestSeries(() => 0);
     expect(series.counts(series.of(labels(), false), 0).attributes['status_code']).toBe('unknown');
   });

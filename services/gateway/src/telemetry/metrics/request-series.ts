@@ -13,10 +13,10 @@ const MAX_SERIES = 4_096;
 const MAX_COUNTERS = 16_384;
 /** Stands for the statuses beyond `MAX_COUNTERS`. */
 const OTHER_STATUS = -1;
-/** The status of what is declared. */
+/** The status of a declared series. */
 const DECLARED_STATUS = 200;
 
-/** Tenant, model and route of a request; what is missing is `unknown`. */
+/** Tenant, model and route of a request; missing values are `unknown`. */
 export interface RequestLabels {
   readonly provider: string | undefined;
   readonly model: string | undefined;
@@ -31,7 +31,7 @@ interface StatusCounts {
   readonly attributes: MetricAttributes;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Whether it is exported at 0 too, because it was declared. */
+  /** Whether it is also exported at 0, because it was declared. */
   readonly isDeclared: boolean;
   proxy: number;
   provider: number;
@@ -41,7 +41,7 @@ interface StatusCounts {
 /** Everything recorded under one set of labels. */
 interface Series {
   readonly attributes: MetricAttributes;
-  /** Whether it is of requests for a provider, whose traces can be dropped. */
+  /** Whether it counts requests for a provider, whose traces can be dropped. */
   readonly hasTraces: boolean;
   readonly statuses: Map<number, StatusCounts>;
   readonly proxyDuration: DurationSeries;
@@ -68,7 +68,7 @@ export class RequestSeries extends SeriesTable<Series> {
     return this.get(key) ?? this.add(key, attributesOf(labels, model));
   }
 
-  /** From now on a provider's counters exist, at 0, before its first request: a rate sees no increase in a series that begins above 0. */
+  /** Creates a provider's counters at 0 before its first request, because a rate sees no increase in a series that begins above 0. */
   declare(provider: string, route: string): void {
     const series = this.of({ provider, model: undefined, org_id: undefined, workspace_id: undefined, route }, false);
     if (!series.statuses.has(DECLARED_STATUS)) this.#addCounts(series, DECLARED_STATUS, true);
@@ -134,8 +134,10 @@ export function requestSeriesData(requests: RequestSeries, now: number) {
   ];
 }
 
-/** The counts, and zeros where an alert waits for the first event: declared counters, and drops in every series whose traces can be
- *  dropped. */
+/**
+ * The counts, including zeros that alerts need before the first event: declared counters, and drops in every series whose traces can be
+ * dropped.
+ */
 function pointsOf({ statuses, hasTraces }: Series, which: Count): CounterPoint[] {
   const points: CounterPoint[] = [];
   for (const counts of statuses.values()) {

@@ -20,7 +20,7 @@ export class RequestSpan extends ServerSpan {
     this.#routedAt = at;
   }
 
-  /** The key was checked. */
+  /** Called when the key was checked. */
   authenticated(startedAt: number, endedAt: number, caller: SpanCaller | SpanDenial): void {
     this.#routedAt = endedAt;
     if (typeof caller !== 'string') this.#caller = caller;
@@ -28,7 +28,7 @@ export class RequestSpan extends ServerSpan {
     this.recordChild({ name: 'gateway.auth', ...result, startedAt, endedAt });
   }
 
-  /** The request is about to be sent to a provider. Returns the `traceparent` that replaces the client's own. */
+  /** Called before the request is sent to a provider. Returns the `traceparent` that replaces the client's own. */
   startUpstream(at: number, call: UpstreamCall): string {
     if (this.#upstream === undefined) {
       const span = this.startClient(`proxy ${this.#method} ${this.#route}`, at);
@@ -37,7 +37,7 @@ export class RequestSpan extends ServerSpan {
     return this.#upstream?.span.traceParent ?? this.traceParent;
   }
 
-  /** The response has ended. `gateway.trace.enqueue` may still follow. */
+  /** Called when the response has ended. `gateway.trace.enqueue` may still follow. */
   finish(at: number, end: SpanEnd): void {
     if (!this.isRecording) return;
     const upstream = this.#upstream;
@@ -46,14 +46,14 @@ export class RequestSpan extends ServerSpan {
     this.end(at, requestResult(this.#method, this.#route, this.#caller, end));
   }
 
-  /** The request's trace was offered to the queue. */
+  /** Called when the request's trace was offered to the queue. */
   enqueued(startedAt: number, endedAt: number, isAccepted: boolean, tenant: SpanTenant): void {
     if (!this.isRecording) return;
     this.recordChild({ name: 'gateway.trace.enqueue', ...enqueueResult(isAccepted, tenant), startedAt, endedAt });
   }
 }
 
-/** Tenant of a request; what is missing is `unknown`. */
+/** Tenant of a request; missing values are `unknown`. */
 interface SpanTenant {
   readonly org_id: string | undefined;
   readonly workspace_id: string | undefined;
@@ -72,7 +72,7 @@ type SpanDenial = 'unauthorized' | 'forbidden' | 'unavailable';
 /** A request to a provider. */
 interface UpstreamCall {
   readonly provider: string;
-  /** `chat`, `embeddings`, ...; undefined for what generates nothing. */
+  /** `chat`, `embeddings`, ...; undefined for requests that generate nothing. */
   readonly operation: string | undefined;
 }
 
@@ -80,14 +80,14 @@ interface UpstreamCall {
 export interface SpanEnd extends SpanTenant {
   /** The status that went to the client; 499 when it left first. */
   readonly status: number;
-  /** Undefined for what goes to no provider. */
+  /** Undefined for requests to no provider. */
   readonly provider: string | undefined;
   /** Of the provider's response; undefined when there was none. */
   readonly upstreamStatus?: number | undefined;
-  /** The class of what broke between gateway and provider, such as `reset`. */
+  /** The class of the failure between gateway and provider, such as `reset`. */
   readonly upstreamError?: string | undefined;
   readonly upstreamErrorDetail?: string | undefined;
-  /** When the provider's part ended; undefined: with the request. */
+  /** When the provider's part ended; undefined when it ended with the request. */
   readonly upstreamEndedAt?: number | undefined;
   readonly model?: string | undefined;
 }
@@ -160,7 +160,7 @@ function tenantAttributes({ org_id = UNKNOWN, workspace_id = UNKNOWN }: SpanTena
   return { 'gateway.org_id': org_id, 'gateway.workspace_id': workspace_id };
 }
 
-/** A model is a client's text: as short as in a label. */
+/** A model is client input, so it is cut to the length of a label. */
 function genaiAttributes({ provider, operation }: UpstreamCall, model: string | undefined): Attributes {
   return {
     'gen_ai.provider.name': provider,

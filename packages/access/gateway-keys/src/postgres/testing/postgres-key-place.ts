@@ -5,7 +5,7 @@ import type { KeyBounds, KeyPlace, OpenedKeyStore } from '../../testing/key-plac
 import type { StatementFailures } from '../../testing/statement-failures.ts';
 import { PostgresKeyStore } from '../postgres-key-store.ts';
 
-/** The tables of a database, emptied: making a database for each of hundreds of places would take minutes. */
+/** Empties the tables of a database, because creating a database for each of hundreds of places would take minutes. */
 export async function openPostgresPlace(
   database: TestDatabase,
   bounds: KeyBounds = {},
@@ -18,7 +18,7 @@ export async function openPostgresPlace(
   return { open: () => openStore(database, bounds, failures), async [Symbol.asyncDispose]() {} };
 }
 
-/** As a process of a gateway has it: with the rights of one. */
+/** With the rights of a gateway process. */
 function openStore(database: TestDatabase, bounds: KeyBounds, failures: StatementFailures | undefined): OpenedKeyStore {
   const url = new URL(database.dsn.reveal());
   url.searchParams.set('options', '-c role=vitrine_gateway');

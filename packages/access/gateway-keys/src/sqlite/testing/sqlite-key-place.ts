@@ -6,7 +6,7 @@ import type { KeyBounds, KeyPlace, OpenedKeyStore } from '../../testing/key-plac
 import type { StatementFailures } from '../../testing/statement-failures.ts';
 import { EmbeddedKeyStore } from '../embedded-key-store.ts';
 
-/** A file whose stores are on worker threads, as that of a gateway is. */
+/** A file whose stores are on worker threads, like in a gateway. */
 export function openThreadedPlace(bounds: KeyBounds = {}): Promise<KeyPlace> {
   return openPlace((path) => {
     const thread = startModuleThread();

@@ -11,7 +11,7 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** JSON with any white space where it may be, any character as an escape, and members in any order. */
+/** JSON with arbitrary white space, arbitrary escapes, and members in any order. */
 export function writeJson(value: unknown, random: Random, spaces: readonly string[] = [' ', '\t', '\n', '\r\n', '  ']): string {
   const space = () => (random(3) === 0 ? (spaces[random(spaces.length)] ?? '') : '');
   const write = (one: unknown): string => {
@@ -33,7 +33,7 @@ export function writeJson(value: unknown, random: Random, spaces: readonly strin
 function writeString(text: string, random: Random): string {
   const rate = [0, 0, 4, 1][random(4)] ?? 0;
   const written = Array.from(text, (character) => {
-    // Half of a pair cannot be written otherwise.
+    // A lone surrogate can only be written as an escape.
     const isHalf = /^[\ud800-\udfff]$/.test(character);
     if (!isHalf && random(4) >= rate) return JSON.stringify(character).slice(1, -1);
     if (character === '/' && random(2) === 0) return String.raw`\/`;
@@ -45,7 +45,7 @@ function writeString(text: string, random: Random): string {
   return `"${written.join('')}"`;
 }
 
-/** How server-sent events are written. */
+/** Formatting of server-sent events. */
 export interface SseStyle {
   readonly lineEnd: string;
   readonly hasByteOrderMark: boolean;
@@ -66,7 +66,7 @@ export function writeSse(jsons: readonly string[], style: SseStyle): string {
   return (style.hasByteOrderMark ? '\ufeff' : '') + text + (style.hasLastBlankLine ? lineEnd : '');
 }
 
-/** Data of the events of a stream, by the WHATWG standard, but that the last event needs no blank line. */
+/** Data of the events of a stream, by the WHATWG standard, except that the last event needs no blank line. */
 export function readSse(text: string): string[] {
   const events: string[] = [];
   let data: string[] = [];

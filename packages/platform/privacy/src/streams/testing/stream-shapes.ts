@@ -1,16 +1,16 @@
-/** Streams as providers write them, and how a client joins their texts: by the documentation of each, not by what the redactor does. */
+/** Stream formats of providers, and how a client joins their texts. Based on the documentation of each provider, not on the redactor. */
 
 /** One JSON event. */
 export type Event = Readonly<Record<string, unknown>>;
 
-/** The texts of one kind of stream, which come in turns: two of them at most. */
+/** The alternating texts of one kind of stream, at most two. */
 export interface StreamShape {
   readonly name: string;
   /** The event that carries a fragment of one of the texts; `at` numbers the events of the stream. */
   readonly event: (fragment: string, text: number, at: number) => Event;
-  /** The text that an event carries a fragment of, and the fragment. */
+  /** The text of an event's fragment, and the fragment. */
   readonly fragment: (event: Event) => readonly [text: string, fragment: string] | undefined;
-  /** Its path, which is left out when the rest of an event is compared. */
+  /** Its path, which is excluded when the rest of an event is compared. */
   readonly path: readonly (string | number)[];
   /** Whether the texts are JSON, as arguments of tools are. */
   readonly isJson?: boolean;
@@ -28,7 +28,7 @@ function objectWith(path: readonly (string | number)[], value: unknown): unknown
   return typeof key === 'number' ? [objectWith(rest, value)] : { [key]: objectWith(rest, value) };
 }
 
-/** A chunk of a chat with the text below its delta. */
+/** A chat chunk with the text in its delta. */
 function chat(name: string, below: string[], more: { isJson?: boolean; isIndexLast?: boolean } = {}): StreamShape {
   const path = ['choices', 0, 'delta', ...below];
   return {
@@ -47,7 +47,7 @@ function chat(name: string, below: string[], more: { isJson?: boolean; isIndexLa
   };
 }
 
-/** An event of the Responses API, or one that is written alike. */
+/** An event of the Responses API, or a similar one. */
 function responses(type: string, place: (text: number) => Event, isJson = false): StreamShape {
   return {
     name: type,
@@ -96,7 +96,7 @@ const toolCalls: StreamShape = {
     choices: [
       {
         index: 0,
-        // Only the first fragment of a call says which it is.
+        // Only the first fragment of a call identifies it.
         delta: {
           tool_calls: [
             { index, ...(at < 2 ? { id: `call_${index}`, type: 'function' } : {}), function: { arguments: fragment } },
@@ -180,7 +180,7 @@ export const SINGLE_SHAPES: readonly StreamShape[] = [
   single('a member of any name', (said) => ({ n: 1, said }), ['said']),
 ];
 
-/** Texts of a stream, as a client joins them. */
+/** Texts of a stream, joined like in a client. */
 export function joinTexts(shape: StreamShape, events: readonly Event[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
