@@ -199,10 +199,8 @@ async function startContainer(container: GenericContainer, options: ProgramOptio
   return { started, program };
 }
 
-/**
- * Builds a target of deploy/Dockerfile, of this checkout or of another; returns the id of its image: another checkout may have reused
- * the name in the meantime.
- */
+/** Builds a target of deploy/Dockerfile, of this checkout or of another; returns the id of its image: another checkout may have reused the name in
+ *  the meantime. */
 export async function buildImage(target: string, checkout = ROOT): Promise<string> {
   const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', `vitrine/${target}:test`];
   const args = ['--build-arg', `NODE_IMAGE=${IMAGES.node}`, '.'];

@@ -11,10 +11,8 @@ export interface WireResponse {
 }
 
 export interface RawExchangeOptions {
-  /**
-   * Action after everything is written: the sending half is closed, which Node treats as leaving; the connection is reset; or nothing,
-   * by default, so that the server has to end the connection.
-   */
+  /** Action after everything is written: the sending half is closed, which Node treats as leaving; the connection is reset; or nothing, by
+   *  default, so that the server has to end the connection. */
   readonly afterwards?: 'end' | 'reset' | 'wait';
   /** Every byte in a packet of its own. */
   readonly isSlow?: boolean;

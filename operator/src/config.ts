@@ -82,10 +82,8 @@ function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfi
 /** The version of the running operator. */
 export const VERSION: string = readVersion(new URL('../package.json', import.meta.url));
 
-/**
- * The gateway's peppers: those of a file, or of the files of a folder by name, like a mounted Secret. The operator never creates one,
- * because gateways would not have it. Faults: `pepper_unusable`.
- */
+/** The gateway's peppers: those of a file, or of the files of a folder by name, like a mounted Secret. The operator never creates one, because
+ *  gateways would not have it. Faults: `pepper_unusable`. */
 export function readPeppers(path: string): Pepper[] {
   const peppers = filesOf(path).flatMap((file) => readPepperFile(file) ?? []);
   if (peppers.length === 0)

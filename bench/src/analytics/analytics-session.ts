@@ -81,10 +81,7 @@ export class AnalyticsSession {
     }
   }
 
-  /**
-   * The maximum latency of consecutive small requests while a large response is created and sent: the effect of one client's query on
-   * others.
-   */
+  /** The maximum latency of consecutive small requests while a large response is created and sent: the effect of one client's query on others. */
   async meanwhile(name: string, large: () => Promise<unknown>, small: () => Promise<unknown>): Promise<void> {
     if (!this.#plan.isWanted(rowName(LONGEST_WAIT, name))) return;
     const longest: number[] = [];

@@ -10,10 +10,8 @@ import { RawClient } from './raw-client.ts';
 
 const NAME = 'analytics of all, over HTTP, of before';
 
-/**
- * Compares analytics of this checkout with those of another, each with a gateway and a file of its own code. Both take turns, each first
- * in every other one: figures are medians, ratios the medians within a turn, and over all queries their geometric mean.
- */
+/** Compares analytics of this checkout with those of another, each with a gateway and a file of its own code. Both take turns, each first in every
+ *  other one: figures are medians, ratios the medians within a turn, and over all queries their geometric mean. */
 export async function compareGateways(
   path: string,
   home: string,

@@ -53,10 +53,8 @@ async function load(dsn: Secret, plan: AnalyticsPlan, progress: Progress): Promi
   return { store, from, microsPerTrace, sizeBytes: size?.bytes ?? 0 };
 }
 
-/**
- * Loads the data that a server in use has in its buffers. A server that was just started would read each day from disk with the first
- * query that needs it. The most read tables come last.
- */
+/** Loads the data that a server in use has in its buffers. A server that was just started would read each day from disk with the first query that
+ *  needs it. The most read tables come last. */
 async function fillBuffers(dsn: Secret, progress: Progress): Promise<void> {
   progress('read all tables and indexes once, as a server in use has');
   await using pool = new PostgresPool({ dsn, applicationName: 'bench', statementTimeoutMs: VACUUM_TIMEOUT_MS });

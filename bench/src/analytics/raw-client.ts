@@ -9,10 +9,8 @@ interface Response {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * GETs over one connection, one at a time, into memory that is used again. A client that allocated 4 MB of new buffers for a large
- * response spent most time in its own collections of 10 to 25 ms, every few requests.
- */
+/** GETs over one connection, one at a time, into memory that is used again. A client that allocated 4 MB of new buffers for a large response spent
+ *  most time in its own collections of 10 to 25 ms, every few requests. */
 export class RawClient implements Disposable {
   readonly #port: number;
   /** The connection of the requests until the server closes it, as it does when idle. */

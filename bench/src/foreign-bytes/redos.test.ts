@@ -8,10 +8,7 @@ import {
   type ProductionPattern,
 } from './testing/production-patterns.ts';
 
-/**
- * For a pattern that recheck cannot decide within this time nothing is proven. The growth of the functions that use it is measured
- * separately.
- */
+/** For a pattern that recheck cannot decide within this time nothing is proven. The growth of the functions that use it is measured separately. */
 const TIMEOUT_MS = 5_000;
 /** An attack found by recheck's step count is confirmed if V8 takes longer than this. */
 const RECALL_TIMEOUT_MS = 1_000;

@@ -19,9 +19,7 @@ export interface TraceCounts {
   readonly written: number;
 }
 
-/**
- * Waits until the queue is empty and nothing has arrived for 2.5 s. A gateway that does not reach this state is reported by its counts.
- */
+/** Waits until the queue is empty and nothing has arrived for 2.5 s. A gateway that does not reach this state is reported by its counts. */
 export async function settledCounts(url: string): Promise<TraceCounts> {
   let last = -1;
   let since = performance.now();

@@ -12,10 +12,7 @@ import type { PublishOrder, PublishResult } from './publish-process.ts';
 import { startServers, TOPIC, type Servers } from './servers.ts';
 import { writerRounds } from './writer-rounds.ts';
 
-/**
- * Records published before the measurement. V8 compiles code that runs once per send after some 400 sends, and then a trace costs a
- * quarter less.
- */
+/** Records published before the measurement. V8 compiles code that runs once per send after some 400 sends, and then a trace costs a quarter less. */
 const WARM_UP_TRACES = 100_000;
 /** The cost of publishing is the median over this many parts of filling the topic. */
 const FILL_PARTS = 8;

@@ -5,10 +5,8 @@ import { Pool, type Dispatcher } from 'undici';
 import { PROXY_PREFIX } from './exchange.ts';
 import { serve } from './serve.ts';
 
-/**
- * The baseline: the fastest forwarder we can build from node:http and undici, without other features. The request body is buffered (head
- * and body are then sent in one write), the response streams with back-pressure.
- */
+/** The baseline: the fastest forwarder we can build from node:http and undici, without other features. The request body is buffered (head and body
+ *  are then sent in one write), the response streams with back-pressure. */
 const pool = new Pool(process.argv[2] ?? '', { connections: null, headersTimeout: 0, bodyTimeout: 0 });
 
 const HOP_BY_HOP = new Set([

@@ -33,10 +33,7 @@ const BUDGETS: readonly Budget[] = [
   { case: 'start', target: 'gateway+all', figure: 'first_response_ms', of: 'value', most: 700 },
 ];
 
-/**
- * The measured figures compared with each budget. The ratio is 1 or more if the budget is kept. Budgets without a measured figure are
- * omitted.
- */
+/** The measured figures compared with each budget. The ratio is 1 or more if the budget is kept. Budgets without a measured figure are omitted. */
 export function budgetRows(rows: readonly BenchRow[]): BenchRow[] {
   return BUDGETS.flatMap(({ case: name, target, figure, of, least, most }) => {
     const measured = rows.find((row) => row.case === name && row.metric === `${target}.${figure}`)?.[of];

@@ -10,10 +10,8 @@ export interface WarmUp {
   readonly extent: Extent;
 }
 
-/**
- * The loads that a process gets before it is measured, one of each kind that is. A gateway runs for days, so its first minute under load
- * is not representative.
- */
+/** The loads that a process gets before it is measured, one of each kind that is. A gateway runs for days, so its first minute under load is not
+ *  representative. */
 export function warmUps(cases: readonly ProxyCase[], requests: number): WarmUp[] {
   const kinds = new Set<LoadKind>(cases.map(({ kind }) => (kind === 'json' ? 'json' : 'stream')));
   if (requests === 0) return [];

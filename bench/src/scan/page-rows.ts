@@ -43,10 +43,7 @@ interface Servers {
 /** Documents that are not pages: robots.txt and catalogue endpoints. */
 const isPage = (path: string) => !/robots\.txt|\.json|\.xml/.test(path);
 
-/**
- * Pages a second of one scanner process, transaction included, compared with a bare process that fetches the same paths and writes a
- * row.
- */
+/** Pages a second of one scanner process, transaction included, compared with a bare process that fetches the same paths and writes a row. */
 export async function pageRows(
   plan: ScanPlan,
   progress: Progress,

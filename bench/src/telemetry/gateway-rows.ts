@@ -14,16 +14,12 @@ const LOAD: ProxyCase = { name: 'gateway', kind: 'json', connections: 32 };
 const SECONDS = 1;
 /** Warm-up until code is compiled. */
 const WARM_UP_ROUNDS = 3;
-/**
- * Rounds of one set of gateways; then new ones begin. Garbage collection varies between processes: one was seen to take 8 µs a request
- * more than an identical one.
- */
+/** Rounds of one set of gateways; then new ones begin. Garbage collection varies between processes: one was seen to take 8 µs a request more than
+ *  an identical one. */
 const ROUNDS_OF_A_SET = 6;
 
-/**
- * What telemetry adds to a request in a gateway under load, its writer and its exports included. Gateways take turns in an order that
- * rotates and reverses. The mean of each gateway's quietest quarter of rounds counts, because a busy machine only adds time.
- */
+/** What telemetry adds to a request in a gateway under load, its writer and its exports included. Gateways take turns in an order that rotates and
+ *  reverses. The mean of each gateway's quietest quarter of rounds counts, because a busy machine only adds time. */
 export async function gatewayRows(rounds: number, collector: string, progress: Progress): Promise<BenchRow[]> {
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: collector };
   const modes = { off: {}, 'ratio-0': { ...on, OTEL_TRACES_SAMPLER_ARG: '0' }, 'ratio-1': on };

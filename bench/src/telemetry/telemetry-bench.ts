@@ -24,11 +24,9 @@ const OPTIONS = [
   ['--gateway-rounds N', 'rounds of 1 s through a gateway, default 24; 0 for none'],
 ] as const;
 
-/**
- * The cost of telemetry. In isolation: a process that only records requests, with a collector in another. The same process with
- * telemetry off is the baseline, and the difference is the cost. In a gateway under load: these figures include all of its noise and are
- * accurate to some 7 µs, so they are shown but not judged.
- */
+/** The cost of telemetry. In isolation: a process that only records requests, with a collector in another. The same process with telemetry off is
+ *  the baseline, and the difference is the cost. In a gateway under load: these figures include all of its noise and are accurate to some 7 µs, so
+ *  they are shown but not judged. */
 export const telemetryBench: Bench = {
   name: 'telemetry',
   sentence: 'CPU of spans and metrics per request, export to a collector included',

@@ -39,10 +39,7 @@ const ROLL_UPS: Readonly<Record<string, { readonly expected: string; readonly ac
   },
 };
 
-/**
- * For each table of sums, how many rows are missing, too many or wrong; a wrong row counts twice, with its actual and its expected
- * value.
- */
+/** For each table of sums, how many rows are missing, too many or wrong; a wrong row counts twice, with its actual and its expected value. */
 export async function rollUpDifferences(database: Queryable): Promise<ReadonlyMap<string, number>> {
   const differences = new Map<string, number>();
   for (const [table, { expected, actual }] of Object.entries(ROLL_UPS)) {

@@ -1,7 +1,5 @@
-/**
- * Sets of values that between them switch everything in the chart; each is rendered by both Helms, and sent to the API server if a
- * cluster is available.
- */
+/** Sets of values that between them switch everything in the chart; each is rendered by both Helms, and sent to the API server if a cluster is
+ *  available. */
 export const OWN_SERVERS = {
   database: { existingSecret: 'postgres' },
   kafka: { bootstrapServers: 'kafka-1:9092,kafka-2:9094' },

@@ -23,9 +23,7 @@ interface Node {
   readonly status: { readonly images?: readonly { readonly names: readonly string[] }[] };
 }
 
-/**
- * Builds the images of a checkout and loads them into the cluster. A tag is the id of its image, so that a node cannot run an older one.
- */
+/** Builds the images of a checkout and loads them into the cluster. A tag is the id of its image, so that a node cannot run an older one. */
 export async function provideImages(
   cluster: TestCluster,
   checkout = ROOT,

@@ -22,10 +22,7 @@ const SWEEP_MS = 5_000;
 /** How long gateways may take to accept a token after it was staged: they are notified within a second. */
 const PROPAGATION_MS = 5_000;
 
-/**
- * The controller of GatewayKeys, for all of a cluster or for some namespaces, each with separate watches because rights are per
- * namespace.
- */
+/** The controller of GatewayKeys, for all of a cluster or for some namespaces, each with separate watches because rights are per namespace. */
 export function createGatewayKeyController(context: ControllerContext, database: Transactions): Controller {
   const { config, server, pool, telemetry: observer } = context;
   const keys: ListWatch<GatewayKeyObject>[] = [];

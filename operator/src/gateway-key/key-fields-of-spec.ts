@@ -87,9 +87,7 @@ export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec
   };
 }
 
-/**
- * The effect of deleting a GatewayKey. Read without the rest of the spec, which may not parse, because a key is revoked only on request.
- */
+/** The effect of deleting a GatewayKey. Read without the rest of the spec, which may not parse, because a key is revoked only on request. */
 export function deletionPolicyOf({ spec }: Pick<GatewayKeyObject, 'spec'>): 'Revoke' | 'Orphan' | 'unreadable' {
   if (typeof (spec ?? {}) !== 'object') return 'unreadable';
   // The API server fills in the default; an object created without it has none.

@@ -54,10 +54,8 @@ export function secretMetadata(object: GatewayKeyObject, { secretTemplate }: Gat
   };
 }
 
-/**
- * Annotations that record the requests for which the token was created. They are on the Secret and not in the status, which a cache may
- * return too late.
- */
+/** Annotations that record the requests for which the token was created. They are on the Secret and not in the status, which a cache may return
+ *  too late. */
 export function rotationAnnotations(object: GatewayKeyObject, { rotation }: GatewayKeySpec, now: number): Record<string, string> {
   const rotate = object.metadata.annotations?.[ROTATE];
   return {

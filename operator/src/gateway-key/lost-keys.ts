@@ -25,11 +25,9 @@ export function shouldHaveRow({ metadata, status }: GatewayKeyObject): boolean {
   );
 }
 
-/**
- * Registers keys whose rows are missing, with the tokens of their Secrets: one page of Secrets after the other, each in one transaction.
- * Before its page is registered, a key's status reports that it is not ready. Keys that need more than a row, or whose Secrets the
- * operator did not create, are left to the reconciler. No worker may reconcile the keys in the meantime. `secretLists`: their paths.
- */
+/** Registers keys whose rows are missing, with the tokens of their Secrets: one page of Secrets after the other, each in one transaction. Before
+ *  its page is registered, a key's status reports that it is not ready. Keys that need more than a row, or whose Secrets the operator did not
+ *  create, are left to the reconciler. No worker may reconcile the keys in the meantime. `secretLists`: their paths. */
 export async function registerLostKeys(
   keys: readonly string[],
   dependencies: GatewayKeyDependencies,

@@ -26,10 +26,8 @@ export interface LeaderOptions {
   readonly electionTimes?: ConstructorParameters<typeof LeaderElection>[1]['times'];
 }
 
-/**
- * Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which is final, because
- * another process may have changed cached objects.
- */
+/** Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which is final, because another
+ *  process may have changed cached objects. */
 export class Leader {
   controllers: readonly Controller[] = [];
   /** Resolves when another process may lead. */

@@ -113,10 +113,8 @@ function decideDeletion(observed: Observed, { metadata = {} }: PlanLimitsObject)
   };
 }
 
-/**
- * A database that was restored from an older copy is behind the generation that services have applied from the ConfigMap, or has reached
- * it with other plans.
- */
+/** A database that was restored from an older copy is behind the generation that services have applied from the ConfigMap, or has reached it with
+ *  other plans. */
 function raiseSteps({ rows, configMap }: Observed): Step[] {
   if (configMap.kind !== 'own' || configMap.generation < rows.generation) return [];
   const isEqual = configMap.generation === rows.generation && configMap.text === textOf(rows);

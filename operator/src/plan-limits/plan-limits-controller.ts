@@ -18,10 +18,7 @@ const NAME = 'planlimits';
 /** How often rows are compared with resources, because a database may lose them or be restored from a copy. */
 const SWEEP_MS = 5_000;
 
-/**
- * Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time, because all share the
- * ConfigMap.
- */
+/** Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time, because all share the ConfigMap. */
 export function createPlanLimitsController(context: ControllerContext, database: Transactions): Controller {
   const { config, server, pool, telemetry, events } = context;
   const { namespace, plans } = config;

@@ -106,10 +106,8 @@ export class Controller implements AsyncDisposable {
     this.#repeated.push({ intervalMs, work });
   }
 
-  /**
-   * Works on many keys at once, except those that a worker is reconciling. No worker reconciles them in the meantime. Afterwards all are
-   * reconciled.
-   */
+  /** Works on many keys at once, except those that a worker is reconciling. No worker reconciles them in the meantime. Afterwards all are
+   *  reconciled. */
   async workTogether(keys: readonly string[], work: (claimed: readonly string[]) => Promise<void>): Promise<void> {
     const claimed = keys.filter((key) => this.#queue.claim(key));
     try {

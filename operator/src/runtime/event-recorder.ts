@@ -1,9 +1,6 @@
 import type { ApiRequests } from './kubernetes-client.ts';
 
-/**
- * Maximum concurrent requests. While this many wait for the API server, further events are dropped and counted, because an event is not
- * state.
- */
+/** Maximum concurrent requests. While this many wait for the API server, further events are dropped and counted, because an event is not state. */
 const MAX_IN_FLIGHT = 64;
 const MAX_NOTE = 1_024;
 
@@ -30,10 +27,7 @@ export interface EventSubject {
 
 type Reporter = Readonly<Record<'controller' | 'instance', string>>;
 
-/**
- * Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Callers do not wait for
- * them.
- */
+/** Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Callers do not wait for them. */
 export class EventRecorder {
   dropped = 0;
   readonly #server: ApiRequests;

@@ -14,10 +14,8 @@ interface FailedObject {
   readonly status?: { readonly conditions?: unknown };
 }
 
-/**
- * A ready object stays ready, because only its repair is delayed. Undefined if nothing has to be written: another pass or process
- * follows at once, or the database is unavailable, which services tolerate and which would change every status twice.
- */
+/** A ready object stays ready, because only its repair is delayed. Undefined if nothing has to be written: another pass or process follows at
+ *  once, or the database is unavailable, which services tolerate and which would change every status twice. */
 export function afterFailure(error: unknown, { metadata = {}, status }: FailedObject): AfterFailure | undefined {
   const failure = failureOf(error);
   if (failure === undefined) return undefined;

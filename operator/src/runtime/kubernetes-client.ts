@@ -41,10 +41,8 @@ type OnRequest = (method: ApiRequest['method'], status: number) => void;
 /** Reads and writes objects for controllers. */
 export type ApiRequests = Pick<KubernetesClient, 'request' | 'watch'>;
 
-/**
- * The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
- * the library opens a connection for each (50 lists opened 50) and returns errors without their reason.
- */
+/** The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because the
+ *  library opens a connection for each (50 lists opened 50) and returns errors without their reason. */
 export class KubernetesClient {
   readonly #config: KubeConfig;
   readonly #userAgent: string;

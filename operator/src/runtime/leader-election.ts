@@ -2,10 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus, type ApiRequests } from './kubernetes-client.ts';
 import { readObject } from './object-requests.ts';
 
-/**
- * Like client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, and all try every `retryMs`.
- * The difference between the first two allows for clocks with different speeds and for ending work.
- */
+/** Like client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, and all try every `retryMs`. The
+ *  difference between the first two allows for clocks with different speeds and for ending work. */
 const TIMES = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
 /** The used fields of a Lease of coordination.k8s.io/v1. */
@@ -36,17 +34,13 @@ export interface Leadership extends AsyncDisposable {
   readonly transitions: number;
   /** Resolves when another process may lead, so that work must stop. Never rejects. */
   readonly lost: Promise<void>;
-  /**
-   * Milliseconds in which it may still write, by this process's monotonic clock; 0 or less when another process may lead. They end
-   * `leaseMs - renewMs` before another process can take the Lease.
-   */
+  /** Milliseconds in which it may still write, by this process's monotonic clock; 0 or less when another process may lead. They end
+   *  `leaseMs - renewMs` before another process can take the Lease. */
   readonly remainingMs: () => number;
 }
 
-/**
- * Takes part in the election of one leader. A leader counts as gone when its record has not changed for the lease duration by this
- * process's monotonic clock, because clocks of nodes differ.
- */
+/** Takes part in the election of one leader. A leader counts as gone when its record has not changed for the lease duration by this process's
+ *  monotonic clock, because clocks of nodes differ. */
 export class LeaderElection {
   readonly #server: ApiRequests;
   readonly #options: LeaderElectionOptions;

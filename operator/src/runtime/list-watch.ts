@@ -42,10 +42,8 @@ export interface ListWatchFigures {
   readonly staleSeconds: number | undefined;
 }
 
-/**
- * Caches the objects of one kind, and calls `onChange` for each change. A watch that ends is restarted from its last version if the
- * server still has it, else from a new list.
- */
+/** Caches the objects of one kind, and calls `onChange` for each change. A watch that ends is restarted from its last version if the server still
+ *  has it, else from a new list. */
 export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   readonly #server: ApiRequests;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;

@@ -203,10 +203,8 @@ export class FakeApiServer implements AsyncDisposable {
     return this.put(at, object);
   }
 
-  /**
-   * Stores the object with this content, or deletes it if its last finalizer was removed. The generation counts changes of the spec,
-   * regardless of the sent value.
-   */
+  /** Stores the object with this content, or deletes it if its last finalizer was removed. The generation counts changes of the spec, regardless
+   *  of the sent value. */
   #kept(path: string, { metadata: { generation: _generation, ...metadata } = {}, ...rest }: StoredObject): StoredObject {
     const generation = this.#objects.get(path)?.metadata?.generation;
     const isGone = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;

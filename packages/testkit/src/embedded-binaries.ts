@@ -13,10 +13,8 @@ export function embeddedProgram(name: 'initdb' | 'postgres'): string {
   return path;
 }
 
-/**
- * Some of the package's libraries lack the names under which the programs load them. Its install script would create them, but install
- * scripts are disabled. Returns the folder of the libraries.
- */
+/** Some of the package's libraries lack the names under which the programs load them. Its install script would create them, but install scripts
+ *  are disabled. Returns the folder of the libraries. */
 export function linkLibraries(into: string): string {
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });

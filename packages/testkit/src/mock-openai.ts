@@ -45,9 +45,7 @@ const dialect: MockDialect = {
   say: (kind, what) => SAY[kind](what),
 };
 
-/**
- * A provider with OpenAI's wire format: chat, responses, embeddings, transcriptions and models. For its other features see scenario.ts.
- */
+/** A provider with OpenAI's wire format: chat, responses, embeddings, transcriptions and models. For its other features see scenario.ts. */
 export function startMockOpenai(options?: MockOptions): Promise<MockProvider> {
   return startMockServer(dialect, options);
 }

@@ -3,10 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/**
- * The command of a script `exec node ...` of a checkout's package.json (by default this one's), for any working folder: programs are
- * started like in production, without npm. `root` ends with a slash.
- */
+/** The command of a script `exec node ...` of a checkout's package.json (by default this one's), for any working folder: programs are started like
+ *  in production, without npm. `root` ends with a slash. */
 export function npmScript(name: string, root: URL = ROOT): readonly [string, ...string[]] {
   const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { scripts: Record<string, string> };
   const [exec, node, ...args] = scripts[name]?.split(' ') ?? [];

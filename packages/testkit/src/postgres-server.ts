@@ -12,10 +12,8 @@ const PROGRAM = fileURLToPath(new URL('./postgres-server-process.ts', import.met
 // `jest.config.js` sets it: the parent process of all workers of a run.
 const RUN = process.env['VITRINE_TEST_RUN'] ?? String(process.pid);
 
-/**
- * The superuser URL of a Postgres server: that of `VITRINE_TEST_POSTGRES_URL`, else one that this jest run starts at the first call in
- * any worker, and that ends with the run.
- */
+/** The superuser URL of a Postgres server: that of `VITRINE_TEST_POSTGRES_URL`, else one that this jest run starts at the first call in any
+ *  worker, and that ends with the run. */
 export async function postgresServer(): Promise<string> {
   const given = process.env['VITRINE_TEST_POSTGRES_URL'] ?? '';
   return given === '' ? serverIn(RUN) : given;

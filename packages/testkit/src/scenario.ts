@@ -1,6 +1,4 @@
-/**
- * The request header that selects the behaviour of a mock provider: `name[=arg][,name2[=arg]]`. A header, because every SDK can set one.
- */
+/** The request header that selects the behaviour of a mock provider: `name[=arg][,name2[=arg]]`. A header, because every SDK can set one. */
 export const SCENARIO_HEADER = 'x-mock-scenario';
 
 interface ScenarioRow {

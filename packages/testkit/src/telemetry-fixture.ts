@@ -32,9 +32,7 @@ export class TelemetryFixture<Telemetry extends RunningTelemetry> {
     await this.#collector?.[Symbol.asyncDispose]();
   }
 
-  /**
-   * Waits until `telemetry` has started with all its parts. It ends with the test. `start` gets a callback that records failed exports.
-   */
+  /** Waits until `telemetry` has started with all its parts. It ends with the test. `start` gets a callback that records failed exports. */
   async run(start: (onExportError: (message: string) => void) => Promise<Telemetry | undefined>): Promise<Required<Telemetry>> {
     this.#running = await start((message) => this.exportErrors.push(message));
     return this.#running as Required<Telemetry>;

@@ -14,10 +14,8 @@ import {
 /** How a collector handles an export. */
 type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
 
-/**
- * An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps all
- * decoded data, oldest first.
- */
+/** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps all decoded data,
+ *  oldest first. */
 export interface TestCollector extends AsyncDisposable {
   /** Such as `http://127.0.0.1:40000`. */
   readonly url: string;

@@ -1,6 +1,4 @@
-/**
- * The token counts of one response, as defined by OpenAI: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`.
- */
+/** The token counts of one response, as defined by OpenAI: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`. */
 export interface TokenCounts {
   readonly input: number;
   readonly cacheRead: number;

@@ -22,10 +22,8 @@ export interface Scanner extends AsyncDisposable {
   readonly url: string;
 }
 
-/**
- * Starts a scanner and waits for database and broker if they are unavailable. Disposal takes no more jobs, requeues scans that do not
- * end in time, then exports spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`.
- */
+/** Starts a scanner and waits for database and broker if they are unavailable. Disposal takes no more jobs, requeues scans that do not end in
+ *  time, then exports spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
 export async function startScanner(config: ScanConfig, logger: Logger, steps?: ScanSteps): Promise<Scanner> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);

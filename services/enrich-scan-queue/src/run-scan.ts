@@ -47,10 +47,8 @@ const AFTER_HOLD =
   'look whether its rules still find it: npm run enrich-scan-queue -- rules explain; docs/failure-modes.md#removals-that-are-held';
 const DENYLISTED = { outcome: 'blocked', reason: 'denylisted', detail: 'the domain is on the denylist' } as const;
 
-/**
- * Runs the scan of a claimed job: reads the storefront, and commits the observation in one transaction, which fails if another process
- * has taken the job in the meantime. A failed attempt changes nothing. Rejects with the driver's errors.
- */
+/** Runs the scan of a claimed job: reads the storefront, and commits the observation in one transaction, which fails if another process has taken
+ *  the job in the meantime. A failed attempt changes nothing. Rejects with the driver's errors. */
 export function createRunScan(tools: RunScanTools): (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult> {
   return async (job, signal) => {
     const { pool } = tools;

@@ -157,10 +157,8 @@ function finishRequests(server: HttpServer, idleGraceMs: number, stop: ReturnTyp
   stop('close idle connections', () => (stopping = stopServer(server, idleGraceMs)).idleClosed);
 }
 
-/**
- * The limits and the queue of traces. They stop in reverse order: the queue is written, the store is closed, and the remaining traces
- * are counted and logged.
- */
+/** The limits and the queue of traces. They stop in reverse order: the queue is written, the store is closed, and the remaining traces are counted
+ *  and logged. */
 async function openPipeline(parts: GatewayParts) {
   const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = parts;
   const { store, thread, publisher } = traces;

@@ -35,10 +35,8 @@ interface StoreApi extends AsyncDisposable {
   readonly url: string;
 }
 
-/**
- * Starts the store API, with or without its database. Operations that need the database respond with 500 until it is available. Disposal
- * finishes the requests in flight, then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `invalid_dsn`.
- */
+/** Starts the store API, with or without its database. Operations that need the database respond with 500 until it is available. Disposal finishes
+ *  the requests in flight, then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `invalid_dsn`. */
 export async function startStoreApi(config: StoreApiConfig, logger: Logger): Promise<StoreApi> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);

@@ -83,11 +83,9 @@ test(
   TIMEOUT_MS,
 );
 
-/**
- * Runs `work` while the maximum number of requests is in flight, waiting for a locked table. Retries if they did not wait until the end
- * of `work`, because a request ends after 10 s. A request whose replica was killed counts as waiting. Resolves with their statuses after
- * the table is unlocked.
- */
+/** Runs `work` while the maximum number of requests is in flight, waiting for a locked table. Retries if they did not wait until the end of
+ *  `work`, because a request ends after 10 s. A request whose replica was killed counts as waiting. Resolves with their statuses after the table
+ *  is unlocked. */
 async function whileInFlight<T>(token: string, keyId: string, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     await waitUntil(async () => (await leasesOf(keyId)).held === 0, { what: 'free slots', timeoutMs: TIMEOUT_MS / 4 });

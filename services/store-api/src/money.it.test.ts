@@ -94,10 +94,7 @@ function requestOf(n: number, choose: (below: number) => number): PaidRequest & 
   return { kind: 'enrich', domains: [...own, ...unknown, `www.${own[0]}`, 'localhost'], own, refresh, idempotencyKey, token };
 }
 
-/**
- * Sends a request like a client that needs the result: with an Idempotency-Key it retries until it gets a response, otherwise it sends
- * once.
- */
+/** Sends a request like a client that needs the result: with an Idempotency-Key it retries until it gets a response, otherwise it sends once. */
 async function pay(
   n: number,
   replicas: () => readonly Replica[],

@@ -29,10 +29,7 @@ interface RouteContext {
 
 type Result = ApiResult | Promise<ApiResult>;
 
-/**
- * Every operation of the contract in the order of the document; operations without a handler respond with 501 and are not listed by `GET
- * /v1`.
- */
+/** Every operation of the contract in the order of the document; operations without a handler respond with 501 and are not listed by `GET /v1`. */
 export function createRoutes(context: RouteContext): ApiRoute[] {
   const { pool, urls, build, technologyCursors } = context;
   const index = respondJson(apiIndexOf(urls));

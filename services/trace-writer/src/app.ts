@@ -15,10 +15,8 @@ interface TraceWriter extends AsyncDisposable {
   readonly url: string;
 }
 
-/**
- * Starts a trace-writer and waits for database and broker if they are unavailable. Disposal finishes and commits the batch in progress,
- * then writes statistics and exports spans and metrics, each within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`.
- */
+/** Starts a trace-writer and waits for database and broker if they are unavailable. Disposal finishes and commits the batch in progress, then
+ *  writes statistics and exports spans and metrics, each within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
 export async function startTraceWriter(config: WriterConfig, logger: Logger): Promise<TraceWriter> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);

@@ -25,12 +25,9 @@ export interface Growth {
 
 type Run = (text: string) => unknown;
 
-/**
- * How the time of a function grows from a quarter of an input to all of it; undefined when it takes almost no time. Measured first by
- * the clock, which is fast. If that shows too much growth, other processes may have interfered, and the CPU time of this thread decides,
- * several times, also from the input to one of four times its length. Compilation and collections affect one of them, a quadratic
- * function both.
- */
+/** How the time of a function grows from a quarter of an input to all of it; undefined when it takes almost no time. Measured first by the clock,
+ *  which is fast. If that shows too much growth, other processes may have interfered, and the CPU time of this thread decides, several times, also
+ *  from the input to one of four times its length. Compilation and collections affect one of them, a quadratic function both. */
 export async function growthOf(run: Run, pump: Pump, form: (text: string) => string): Promise<Growth | undefined> {
   const long = form(pumped(pump, LENGTH));
   const short = form(pumped(pump, LENGTH / 4));

@@ -17,10 +17,8 @@ const MAX_PIECES = 12;
 /** An end of an input that most patterns do not expect. */
 const TAIL = '\0';
 
-/**
- * Units of growing inputs, each with a text before it: the pattern's own literals, members of its classes, and its matches, alone, in
- * pairs, after the beginning of a match, and slightly wrong.
- */
+/** Units of growing inputs, each with a text before it: the pattern's own literals, members of its classes, and its matches, alone, in pairs,
+ *  after the beginning of a match, and slightly wrong. */
 export interface Pump {
   readonly start: string;
   readonly unit: string;

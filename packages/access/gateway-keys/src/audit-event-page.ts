@@ -27,10 +27,8 @@ export const auditEventPage = z
   .meta({ id: 'AuditEventPage', description: 'A page of audit events, the newest first.' });
 export type AuditEventPage = z.infer<typeof auditEventPage>;
 
-/**
- * Filters of audit events; given ones must match exactly. Times are milliseconds since the epoch, both inclusive. A store needs a
- * condition for each, and the admin API a parameter.
- */
+/** Filters of audit events; given ones must match exactly. Times are milliseconds since the epoch, both inclusive. A store needs a condition for
+ *  each, and the admin API a parameter. */
 export interface AuditFilters {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;

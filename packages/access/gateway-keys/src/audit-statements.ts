@@ -5,10 +5,8 @@ import type { AuditEventPage, AuditFilters, AuditQuery, ListedAuditEvent } from 
 
 export const REMOVED_AT_ONCE = 2_000;
 
-/**
- * Each kind of denial has its own bound: denials of unknown callers must not displace those of known callers, and these must not
- * displace denied changes of keys.
- */
+/** Each kind of denial has its own bound: denials of unknown callers must not displace those of known callers, and these must not displace denied
+ *  changes of keys. */
 export const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
 
 const CONDITIONS: { readonly [Name in keyof Required<AuditFilters> | 'org_id' | 'workspace_id']: string } = {

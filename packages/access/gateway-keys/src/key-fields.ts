@@ -13,10 +13,8 @@ const NO_CREDENTIAL = 'must not hold a credential';
 
 const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
 
-/**
- * An id of a key, an organisation or a workspace. Every trace contains them, so they are plain and short. Clients resolve `.` and `..`
- * in a path before sending it, so a key of that name could not be revoked over REST.
- */
+/** An id of a key, an organisation or a workspace. Every trace contains them, so they are plain and short. Clients resolve `.` and `..` in a path
+ *  before sending it, so a key of that name could not be revoked over REST. */
 export const idText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)

@@ -28,18 +28,14 @@ export interface KeyUse {
   readonly at: number;
 }
 
-/**
- * The changes after a revision; after 0, every active key. A store assigns revisions so that the later of two changes of a key has the
- * higher one, in any process.
- */
+/** The changes after a revision; after 0, every active key. A store assigns revisions so that the later of two changes of a key has the higher
+ *  one, in any process. */
 export interface KeyChanges {
   /** Identifies the stored data. A different value means that the store was replaced and earlier changes are void. */
   readonly store: string;
-  /**
-   * Every change up to this revision is included here or in an earlier read. Changes above it may be included and are then repeated,
-   * because with concurrent writers a lower revision may be committed after a higher one. A lower value than before means that the store
-   * was restored from an older copy.
-   */
+  /** Every change up to this revision is included here or in an earlier read. Changes above it may be included and are then repeated, because with
+   *  concurrent writers a lower revision may be committed after a higher one. A lower value than before means that the store was restored from an
+   *  older copy. */
   readonly revision: number;
   readonly active: readonly KeyRow[];
   readonly revoked: readonly { readonly id: string; readonly revision: number }[];
@@ -61,11 +57,9 @@ export interface PepperMismatch {
 }
 export type RevokeOutcome = { readonly kind: 'revoked'; readonly revision: number } | { readonly kind: 'not_found' };
 
-/**
- * Stores gateway keys; any number of processes may write to one store. A given tenant hides the rows of all others, also from changes. A
- * change and its audit event are stored together or not at all. Ids and tokens that a key has or ever had stay reserved in every tenant:
- * `known` are all hashes under which a new token might already be stored. Faults: `key_store_unavailable`.
- */
+/** Stores gateway keys; any number of processes may write to one store. A given tenant hides the rows of all others, also from changes. A change
+ *  and its audit event are stored together or not at all. Ids and tokens that a key has or ever had stay reserved in every tenant: `known` are all
+ *  hashes under which a new token might already be stored. Faults: `key_store_unavailable`. */
 export interface KeyStore {
   /** Active keys by `created_at`, then `id`. */
   list(tenant: Tenant | undefined): Promise<KeyRow[]>;
@@ -88,10 +82,8 @@ export interface KeyStore {
     event: AuditEvent,
   ): Promise<RotateOutcome>;
   revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome>;
-  /**
-   * Reserves the tokens of keys that are not stored here (those of the YAML file). Resolves with the ids of those keys whose token
-   * belongs or belonged to another key. Reserves nothing while the peppers do not match.
-   */
+  /** Reserves the tokens of keys that are not stored here (those of the YAML file). Resolves with the ids of those keys whose token belongs or
+   *  belonged to another key. Reserves nothing while the peppers do not match. */
   keepTokens(keys: readonly KeyTokens[]): Promise<string[]>;
   changes(since: number): Promise<KeyChanges>;
   /** Sets `last_used_at` where the given time is later. */

@@ -59,10 +59,8 @@ export interface NewManagedKey {
 export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full' | 'pepper_mismatch';
 export type TokenOutcome = 'written' | 'token_taken' | 'not_owned' | 'pepper_mismatch';
 
-/**
- * The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A
- * token that any key has or had is reserved forever. Faults: `key_store_unavailable`, and those of the transactions.
- */
+/** The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A token that
+ *  any key has or had is reserved forever. Faults: `key_store_unavailable`, and those of the transactions. */
 export interface ManagedKeyRows {
   /** Also of a key that is revoked. */
   read(id: string): Promise<ManagedKey | undefined>;

@@ -18,10 +18,8 @@ export async function upsertPlan(transaction: Transaction, name: string, limits:
   await transaction.execute(text, [name, JSON.stringify(limits)]);
 }
 
-/**
- * Deletes a plan's row unless a key or workspace has the plan; then returns these users. A key created at the same time may keep a
- * deleted plan. Its requests are rejected until the plan exists.
- */
+/** Deletes a plan's row unless a key or workspace has the plan; then returns these users. A key created at the same time may keep a deleted plan.
+ *  Its requests are rejected until the plan exists. */
 export async function deletePlan(transaction: Transaction, name: string): Promise<PlanUse | undefined> {
   const use = await planUse(transaction, name);
   if (use.keys > 0 || use.workspaces > 0) return use;
@@ -36,10 +34,8 @@ export async function planUse(database: Queryable, name: string): Promise<PlanUs
   return use ?? { keys: 0, workspaces: 0 };
 }
 
-/**
- * Raises the generation above `generation`, because a database restored from an older copy would otherwise stay behind the generation
- * that consumers have applied.
- */
+/** Raises the generation above `generation`, because a database restored from an older copy would otherwise stay behind the generation that
+ *  consumers have applied. */
 export async function raisePlanGeneration(transaction: Transaction, generation: number): Promise<void> {
   await transaction.execute('UPDATE plan_generation SET generation = $1 + 1 WHERE generation <= $1', [generation]);
 }

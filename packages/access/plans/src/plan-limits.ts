@@ -36,10 +36,8 @@ export const planName = z
     'must be up to 64 letters, digits, dots, dashes or underscores, a letter or digit first',
   );
 
-/**
- * What a plan allows: the six limits of the store API, its allowances, and the thresholds of the gateway. Unknown keys are errors,
- * because a misspelt threshold would be ignored. Spec: S2.27, S6.6, S6.7, G8.9, G10.16.
- */
+/** What a plan allows: the six limits of the store API, its allowances, and the thresholds of the gateway. Unknown keys are errors, because a
+ *  misspelt threshold would be ignored. Spec: S2.27, S6.6, S6.7, G8.9, G10.16. */
 export const planLimits = z.strictObject({
   rpm: z.int().min(1).max(RPM_MAX).describe('Requests a minute of each key at the store API.'),
   concurrency: z.int().min(1).max(CONCURRENCY_MAX).describe('Requests of each key at the store API that may be in flight.'),

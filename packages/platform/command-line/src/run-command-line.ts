@@ -7,9 +7,7 @@ import { type CommandLine, isUsageError } from './command.ts';
 import { helpText, runCommand } from './run-command.ts';
 import { errorChain } from '@vitrine/faults/error-chain';
 
-/**
- * Runs the command that the process was started with, and ends the process with its exit code. `messageOf`: the printed text of a fault.
- */
+/** Runs the command that the process was started with, and ends the process with its exit code. `messageOf`: the printed text of a fault. */
 export function runCommandLine(
   process: NodeJS.Process,
   program: CommandLine,

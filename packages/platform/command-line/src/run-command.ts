@@ -45,10 +45,8 @@ function parseRest(command: Command, args: readonly string[]) {
   return input;
 }
 
-/**
- * If an option is given twice, only the last value would count. An empty value is usually an unset shell variable. In both cases the
- * command could show or sum up more than intended.
- */
+/** If an option is given twice, only the last value would count. An empty value is usually an unset shell variable. In both cases the command
+ *  could show or sum up more than intended. */
 function checkOptions(tokens: ReturnType<typeof parseArgs>['tokens'], options: CommandOptions): void {
   const seen = new Set<string>();
   for (const token of tokens ?? []) {
@@ -74,10 +72,8 @@ function splitChildArgs(
   return before === undefined || !runsChild ? split(commands, args) : { ...before, childArgs: args.slice(end + 1) };
 }
 
-/**
- * The words of the command's name, and all other arguments in their order. Options may precede the command, so this parses the options
- * of all commands: the value of an option is not a word of a name.
- */
+/** The words of the command's name, and all other arguments in their order. Options may precede the command, so this parses the options of all
+ *  commands: the value of an option is not a word of a name. */
 function split(commands: readonly Command[], args: readonly string[]): { words: string[]; rest: string[]; isVersion: boolean } {
   const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS) as CommandOptions;
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });

@@ -20,10 +20,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'must be a URL',
 };
 
-/**
- * The rule that a validation issue breaks. As the `error` of `safeParse` it replaces zod's own texts, which name types instead of rules.
- * Texts of the schema are kept. `unknown key` does not name the key, because `issuePaths` does.
- */
+/** The rule that a validation issue breaks. As the `error` of `safeParse` it replaces zod's own texts, which name types instead of rules. Texts of
+ *  the schema are kept. `unknown key` does not name the key, because `issuePaths` does. */
 export const issueText = (issue: Issue): string => {
   switch (issue.code) {
     case 'invalid_type':

@@ -36,10 +36,8 @@ export interface NamedVariable {
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
-/**
- * A rule between parts of a configuration. It receives all valid parts, so that it is checked and its faults are reported even if
- * another part is invalid.
- */
+/** A rule between parts of a configuration. It receives all valid parts, so that it is checked and its faults are reported even if another part is
+ *  invalid. */
 type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
 
 /** A configuration with all of its faults. */
@@ -98,9 +96,7 @@ export function inspectConfig<S extends z.ZodType>(
   };
 }
 
-/**
- * Parses a copy in which missing mappings are empty, if that reveals their required keys. The keys have variables, the mappings do not.
- */
+/** Parses a copy in which missing mappings are empty, if that reveals their required keys. The keys have variables, the mappings do not. */
 function parseTree<S extends z.ZodType>(schema: S, tree: Tree): z.ZodSafeParseResult<z.output<S>> {
   // Compiling the schema takes 8 ms of CPU, and it is used once.
   const parsed = schema.safeParse(tree, { error: issueText, jitless: true });

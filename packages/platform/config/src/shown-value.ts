@@ -2,10 +2,8 @@ const MAX_LENGTH = 64;
 /** Names of keys with secret values, or lists of them. */
 const SECRET = /(?:token|secret|pepper|salt|password|credential|key|dsn)s?$/i;
 
-/**
- * A configured value for an error message: `; got "80x"`. Empty for secrets, missing values, lists and objects. User and query of a URL
- * are omitted, because they may contain credentials.
- */
+/** A configured value for an error message: `; got "80x"`. Empty for secrets, missing values, lists and objects. User and query of a URL are
+ *  omitted, because they may contain credentials. */
 export function shownValue(path: readonly PropertyKey[], value: unknown): string {
   const name = path.findLast((key) => typeof key === 'string' && !/^\d+$/.test(key));
   if (value === undefined || typeof value === 'object' || SECRET.test(String(name))) return '';

@@ -53,10 +53,8 @@ function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: nu
   return readFileSync(path, 'utf8');
 }
 
-/**
- * Removes files of processes that were killed while writing one. Younger files may belong to a running process. A folder that cannot be
- * listed or written, such as a mounted Secret, is left unchanged, because its pepper can still be read.
- */
+/** Removes files of processes that were killed while writing one. Younger files may belong to a running process. A folder that cannot be listed or
+ *  written, such as a mounted Secret, is left unchanged, because its pepper can still be read. */
 function removeLeftOver(path: string, nowMs: number): void {
   const [folder, name] = [dirname(path), basename(path)];
   try {

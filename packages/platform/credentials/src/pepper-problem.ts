@@ -12,10 +12,7 @@ export interface PepperUse {
   readonly hashes: number;
 }
 
-/**
- * Why some stored tokens cannot be verified: the pepper of a version is not configured, or its secret differs from the one that hashed
- * them.
- */
+/** Why some stored tokens cannot be verified: the pepper of a version is not configured, or its secret differs from the one that hashed them. */
 export interface PepperProblem {
   readonly kind: 'missing' | 'different';
   readonly pepper_version: number;
@@ -23,10 +20,7 @@ export interface PepperProblem {
   readonly hashes: number;
 }
 
-/**
- * The first problem of a process with these peppers. A different secret comes first, because new hashes under it would make the problem
- * worse.
- */
+/** The first problem of a process with these peppers. A different secret comes first, because new hashes under it would make the problem worse. */
 export function pepperProblem(
   configured: readonly PepperIdentity[],
   { recorded, used }: StoredPeppers,

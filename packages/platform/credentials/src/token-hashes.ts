@@ -12,11 +12,8 @@ export interface TokenHash {
 /** A hash to store, with the identity of its pepper. */
 export type NewTokenHash = TokenHash & PepperIdentity;
 
-/**
- * Hashes tokens with peppers; the first pepper is used for new tokens. Uses HMAC and not a slow hash, because tokens are long, and a
- * password hash would block the event loop for 14 ms per check. Keyed, so that candidates cannot be tested against a stolen table.
- * Spec: G8.18.
- */
+/** Hashes tokens with peppers; the first pepper is used for new tokens. Uses HMAC and not a slow hash, because tokens are long, and a password
+ *  hash would block the event loop for 14 ms per check. Keyed, so that candidates cannot be tested against a stolen table. Spec: G8.18. */
 export class TokenHashes {
   readonly #keys: readonly (PepperIdentity & { readonly key: KeyObject })[];
 
@@ -51,10 +48,7 @@ export class TokenHashes {
     return this.#keys.map(({ key, ...identity }) => ({ ...identity, token_mac: Buffer.from(macOf(key, token), 'latin1') }));
   }
 
-  /**
-   * Calls `find` with the token's hashes as latin-1 text, newest pepper first, until it finds something. Usually that takes one hash (2
-   * µs).
-   */
+  /** Calls `find` with the token's hashes as latin-1 text, newest pepper first, until it finds something. Usually that takes one hash (2 µs). */
   find<T>(token: string, find: (mac: string) => T | undefined): T | undefined {
     for (const { key } of this.#keys) {
       const found = find(macOf(key, token));

@@ -6,10 +6,8 @@ import { publicScrape } from './serve-scrape.ts';
 import { serveApi, type ApiServer } from './server/api-server.ts';
 import { serviceRoutes, type ServiceState } from './service-routes.ts';
 
-/**
- * Why a process should get no requests now. Every condition is local to the process. A readiness check that called another server would
- * make all replicas unready at once when that server is unavailable.
- */
+/** Why a process should get no requests now. Every condition is local to the process. A readiness check that called another server would make all
+ *  replicas unready at once when that server is unavailable. */
 export class Readiness<Condition extends string = never> {
   readonly #conditions: Readonly<Record<Condition, () => boolean>>;
   #isShuttingDown = false;
@@ -38,10 +36,8 @@ export interface Probes {
   readonly stalledBy?: () => readonly string[];
 }
 
-/**
- * The probes of a load balancer or the kubelet, which every service serves at the same paths: `/livez` fails when the process makes no
- * progress, `/readyz` when it should get no requests. Both respond from memory.
- */
+/** The probes of a load balancer or the kubelet, which every service serves at the same paths: `/livez` fails when the process makes no progress,
+ *  `/readyz` when it should get no requests. Both respond from memory. */
 export function probeRoutes({ readiness, stalledBy = () => [] }: Probes): RawRoute[] {
   return [
     { path: '/livez', permission: 'public', respond: async (_, response) => respond(response, 'live', stalledBy()) },

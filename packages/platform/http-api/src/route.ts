@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import type { JsonBody } from './requests/read-json-body.ts';
 
-/**
- * One path of an API and its operations. `Identity` and `Permission` are types of the service: the identity of a caller, and the
- * permission that an operation requires. The defaults are for a service without authorization.
- */
+/** One path of an API and its operations. `Identity` and `Permission` are types of the service: the identity of a caller, and the permission that
+ *  an operation requires. The defaults are for a service without authorization. */
 export interface Route<Identity = unknown, Permission extends string = never> {
   /** A segment that begins with a colon is a parameter, such as `/api/traces/:id`. */
   readonly path: string;

@@ -16,10 +16,8 @@ export interface ServiceState<Reason extends string = never, Details extends z.Z
 const operation = operationOf();
 const NO_DETAILS = {};
 
-/**
- * `GET /` and `GET /api/health`. Health responds with 200 even when the service is degraded, because it reports how well the service
- * works. Load balancers and the kubelet use the probes: `probeRoutes`.
- */
+/** `GET /` and `GET /api/health`. Health responds with 200 even when the service is degraded, because it reports how well the service works. Load
+ *  balancers and the kubelet use the probes: `probeRoutes`. */
 export function serviceRoutes<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS>(
   service: ServiceState<Reason, Details> & { readonly uptimeSec: () => number },
 ): Route[] {

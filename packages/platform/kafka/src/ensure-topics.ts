@@ -34,10 +34,8 @@ export interface TopicResult {
   readonly differences: readonly string[];
 }
 
-/**
- * Creates missing topics and adds missing partitions; running again has no effect. Never removes partitions or changes settings, which
- * an operator may have chosen. Rejects with kafkajs' error when no broker can be reached. Faults: `topics_refused`.
- */
+/** Creates missing topics and adds missing partitions; running again has no effect. Never removes partitions or changes settings, which an
+ *  operator may have chosen. Rejects with kafkajs' error when no broker can be reached. Faults: `topics_refused`. */
 export function ensureTopics(client: KafkaClient, topics: readonly TopicSettings[]): Promise<readonly TopicResult[]> {
   const ensure = async (admin: Admin) => {
     const existing = new Set(await admin.listTopics());

@@ -10,10 +10,8 @@ export interface KafkaLog {
   readonly error: Line;
 }
 
-/**
- * kafkajs logs an error for every response that it retries, so its lines are kept for debugging only. This package itself logs events
- * for operators (an unavailable broker, unpublished records, a restarted consumer), once per change.
- */
+/** kafkajs logs an error for every response that it retries, so its lines are kept for debugging only. This package itself logs events for
+ *  operators (an unavailable broker, unpublished records, a restarted consumer), once per change. */
 export function debugLogCreator(log: KafkaLog): logCreator {
   return () =>
     ({ namespace, label, log: { message, ...details } }) => {

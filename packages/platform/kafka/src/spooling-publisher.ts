@@ -20,10 +20,7 @@ export type WriteResult = 'published' | SpoolResult | 'too_large';
 export interface SpoolFigures {
   readonly spooledRecords: number;
   readonly spooledBytes: number;
-  /**
-   * Since when the spool has had records, in milliseconds since the epoch, at the earliest since the start of this process. Undefined
-   * when empty.
-   */
+  /** Since when the spool has had records, in milliseconds since the epoch, at the earliest since the start of this process. Undefined when empty. */
   readonly spoolingSince: number | undefined;
   /** Records published from the spool. */
   readonly drainedRecords: number;
@@ -37,11 +34,9 @@ interface ReadyPublisher extends RecordPublisher {
   readonly isReady: boolean;
 }
 
-/**
- * Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records,
- * new ones are spooled after them. While its last file is published, new records wait instead, because otherwise a constant load would
- * be spooled forever. A record may be published twice with the same key. A record is lost only if its result says so.
- */
+/** Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records, new ones
+ *  are spooled after them. While its last file is published, new records wait instead, because otherwise a constant load would be spooled forever.
+ *  A record may be published twice with the same key. A record is lost only if its result says so. */
 export class SpoolingPublisher implements AsyncDisposable {
   readonly #publisher: ReadyPublisher;
   readonly #spool: DiskSpool;

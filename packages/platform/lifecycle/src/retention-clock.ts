@@ -10,10 +10,8 @@ export interface RetentionRun {
   readonly ranAt: number;
 }
 
-/**
- * The time by which retention removes data. It follows the store's clock, but gains at most two days an hour, so that a clock that jumps
- * ahead removes little data before an operator notices. A store that was off for a long time catches up at that rate.
- */
+/** The time by which retention removes data. It follows the store's clock, but gains at most two days an hour, so that a clock that jumps ahead
+ *  removes little data before an operator notices. A store that was off for a long time catches up at that rate. */
 export class RetentionClock {
   readonly #steadyClock: () => number;
   #seen: { readonly at: number; readonly steadyMs: number } | undefined;
@@ -23,11 +21,8 @@ export class RetentionClock {
     this.#steadyClock = steadyClock;
   }
 
-  /**
-   * The run after `last`, the last run of any process. `nowMs`: the store's clock. The first run of a store begins at `newestMs`, the
-   * time of its newest row. The steady clock measures the time since the last run. At the start of a process the store's clock is used,
-   * up to an hour.
-   */
+  /** The run after `last`, the last run of any process. `nowMs`: the store's clock. The first run of a store begins at `newestMs`, the time of its
+   *  newest row. The steady clock measures the time since the last run. At the start of a process the store's clock is used, up to an hour. */
   next(last: RetentionRun | undefined, nowMs: number, newestMs: number = nowMs): RetentionRun {
     const steadyMs = this.#steadyClock();
     const { at, ranAt } = last ?? { at: newestMs, ranAt: Number.NEGATIVE_INFINITY };

@@ -21,10 +21,8 @@ interface OutboxQuery {
   readonly limit: number;
 }
 
-/**
- * Only the oldest unpublished message of a key: a later one could overtake it in another relay. A published message whose relay has not
- * committed yet still counts as unpublished here, so its successors wait for the commit.
- */
+/** Only the oldest unpublished message of a key: a later one could overtake it in another relay. A published message whose relay has not committed
+ *  yet still counts as unpublished here, so its successors wait for the commit. */
 const SELECT = `SELECT id, topic, key, payload, created_at FROM outbox o WHERE published_at IS NULL AND topic = $1 AND id <> ALL ($2::bigint[])
   AND NOT EXISTS (SELECT FROM outbox e WHERE e.published_at IS NULL AND e.topic = o.topic AND e.key = o.key AND e.id < o.id)
   ORDER BY id LIMIT $3`;

@@ -20,11 +20,8 @@ const MAX_REFUSED = 1_000;
 const AFTER_REFUSAL =
   'raise max.message.bytes of the topic and restart the service, or remove the row of the outbox: docs/failure-modes.md#outbox-messages-that-are-not-published';
 
-/**
- * Publishes outbox messages in batches. A row is marked in the transaction that locked it, after the broker acknowledged the message.
- * After a failure in between it is published again, so consumers get a message at least once. Relays can run in parallel and keep the
- * order of a key.
- */
+/** Publishes outbox messages in batches. A row is marked in the transaction that locked it, after the broker acknowledged the message. After a
+ *  failure in between it is published again, so consumers get a message at least once. Relays can run in parallel and keep the order of a key. */
 export class OutboxRelay implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #options: OutboxRelayOptions & typeof DEFAULTS;

@@ -68,12 +68,9 @@ export class Connection {
     this.#client.release(isLost);
   }
 
-  /**
-   * Settles like `run`, or with a read timeout. Uses neither the driver's promises nor its own timeout, because both assign a closure to
-   * a property of the statement, and V8 allocates such closures in the old space. Each would retain the rows of its statement until the
-   * next full collection, so that every young collection copies all rows instead of none (20 of 25 MB, 4 to 10 ms, when batches of 800
-   * KB are read).
-   */
+  /** Settles like `run`, or with a read timeout. Uses neither the driver's promises nor its own timeout, because both assign a closure to a
+   *  property of the statement, and V8 allocates such closures in the old space. Each would retain the rows of its statement until the next full
+   *  collection, so that every young collection copies all rows instead of none (20 of 25 MB, 4 to 10 ms, when batches of 800 KB are read). */
   async #answered<T>(run: (resolve: (value: T) => void, reject: (error: unknown) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const timer = setTimeout(() => reject(readTimeout()), readTimeoutMs(this.#settings));

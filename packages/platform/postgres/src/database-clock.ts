@@ -13,11 +13,8 @@ interface DatabaseClockOptions {
   readonly steadyClock?: () => number;
 }
 
-/**
- * The clock of the database without a query for each reading: read every 60 s, and advanced by the steady clock in between. With it,
- * processes on several machines agree on days and expiry, even if a machine's clock is wrong. Until the first reading it is the clock of
- * the process.
- */
+/** The clock of the database without a query for each reading: read every 60 s, and advanced by the steady clock in between. With it, processes on
+ *  several machines agree on days and expiry, even if a machine's clock is wrong. Until the first reading it is the clock of the process. */
 export class DatabaseClock implements Disposable {
   readonly #pool: PostgresPool;
   readonly #logger: DatabaseClockOptions['logger'];

@@ -21,10 +21,8 @@ interface MigrationSource {
   readonly folder: string;
 }
 
-/**
- * Runs the migrations that the database lacks, all or none, and resolves with their names. If several processes start it at once, one
- * runs them and the others wait. Faults: `invalid_dsn`, `foreign_schema`.
- */
+/** Runs the migrations that the database lacks, all or none, and resolves with their names. If several processes start it at once, one runs them
+ *  and the others wait. Faults: `invalid_dsn`, `foreign_schema`. */
 export async function migrate({ dsn, folder }: MigrationSource): Promise<string[]> {
   await using client = await connect(dsn);
   refuseOtherMigrations(await namesIn(folder), await ranMigrations(client.client));

@@ -12,10 +12,8 @@ interface NotifiedPollOptions {
   readonly intervalMs?: number | undefined;
 }
 
-/**
- * Reads at once, on every notification of a channel, after a lost connection, and at an interval. One read runs at a time. Triggers
- * during a read cause one more, because its snapshot may be older than the change.
- */
+/** Reads at once, on every notification of a channel, after a lost connection, and at an interval. One read runs at a time. Triggers during a read
+ *  cause one more, because its snapshot may be older than the change. */
 export class NotifiedPoll implements AsyncDisposable {
   /** Resolves after the first read. Later changes are detected. */
   readonly ready: Promise<void>;

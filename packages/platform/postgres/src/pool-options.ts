@@ -19,10 +19,8 @@ export interface PostgresPoolOptions {
   readonly idleTransactionTimeoutMs?: number;
   /** After how long an unused connection is closed. */
   readonly idleTimeoutMs?: number;
-  /**
-   * Whether a transaction pooler such as PgBouncer is in between. Then statements have no names, and timeouts are set per transaction
-   * instead of per connection.
-   */
+  /** Whether a transaction pooler such as PgBouncer is in between. Then statements have no names, and timeouts are set per transaction instead of
+   *  per connection. */
   readonly throughPooler?: boolean;
   /** For tests. Called before each statement, including BEGIN, COMMIT and ROLLBACK. What it throws becomes the statement's error. */
   readonly beforeStatement?: (text: string) => void;

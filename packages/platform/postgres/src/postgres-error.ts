@@ -8,10 +8,8 @@ const TIMEOUT_CODES = new Set(['57014', '25P03', '57P05', 'ETIMEDOUT']);
 const READ_TIMEOUT = 'Query read timeout';
 const TIMEOUT_TEXTS = [READ_TIMEOUT, 'timeout exceeded when trying to connect', 'timeout expired'];
 
-/**
- * Shutdown and start of the server, too many connections, wrong credentials and a missing database. While waiting for the database these
- * all count as "not yet".
- */
+/** Shutdown and start of the server, too many connections, wrong credentials and a missing database. While waiting for the database these all
+ *  count as "not yet". */
 const CONNECTION_CODES = new Set(['57P01', '57P02', '57P03', '53300', '3D000']);
 const CONNECTION_CLASSES = new Set(['08', '28']);
 const SYSTEM_CODES =
@@ -45,10 +43,8 @@ export function classifyPostgresError(error: unknown): PostgresErrorClass {
   return 'unknown';
 }
 
-/**
- * Too many connections, out of memory, a configured limit; a statement that was cancelled or waited too long for a lock; a deadlock or
- * serialization failure; too many calls of this process.
- */
+/** Too many connections, out of memory, a configured limit; a statement that was cancelled or waited too long for a lock; a deadlock or
+ *  serialization failure; too many calls of this process. */
 const OVERLOAD_CODES = new Set(['53300', '53200', '53400', '57014', '55P03', '40P01', '40001', 'postgres_pool_full']);
 const CONNECT_TIMEOUT_TEXTS = ['timeout exceeded when trying to connect', 'timeout expired'];
 

@@ -17,10 +17,8 @@ import {
 import { classifyPostgresError } from './postgres-error.ts';
 import { runTransaction, type Transaction, type TransactionOptions } from './transaction.ts';
 
-/**
- * Connections to one database. It opens none before the first call. Errors are the driver's (`classifyPostgresError`), and
- * `postgres_pool_full` when too many calls wait.
- */
+/** Connections to one database. It opens none before the first call. Errors are the driver's (`classifyPostgresError`), and `postgres_pool_full`
+ *  when too many calls wait. */
 export class PostgresPool implements Queryable, AsyncDisposable {
   readonly #settings: PoolSettings;
   readonly #pool: pg.Pool;
@@ -55,10 +53,8 @@ export class PostgresPool implements Queryable, AsyncDisposable {
     return (await this.#run(text, values, options)).rowCount ?? 0;
   }
 
-  /**
-   * Commits the statements of `work`, or nothing when it throws. Transactions do not nest, because the inner one would wait for a second
-   * connection, which might be the last, and would not see the rows of the outer one.
-   */
+  /** Commits the statements of `work`, or nothing when it throws. Transactions do not nest, because the inner one would wait for a second
+   *  connection, which might be the last, and would not see the rows of the outer one. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     invariant(this.#inTransaction.getStore() === undefined, 'transactions do not nest');
     const connection = await this.#connect();

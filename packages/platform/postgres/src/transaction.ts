@@ -44,10 +44,7 @@ export class Transaction implements Queryable {
   }
 }
 
-/**
- * Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back. When the rollback fails too, the connection is not
- * reused.
- */
+/** Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back. When the rollback fails too, the connection is not reused. */
 export async function runTransaction<T>(
   connection: Connection,
   timeouts: string,

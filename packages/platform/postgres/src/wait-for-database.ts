@@ -37,9 +37,7 @@ interface DatabaseWait {
 
 const isAway = (error: unknown): boolean => ['connection', 'timeout'].includes(classifyPostgresError(error));
 
-/**
- * Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. Throws permanent errors.
- */
+/** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. Throws permanent errors. */
 export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait): Promise<boolean> {
   const { logger, signal, onAttempt, probe = (of) => of.query('SELECT 1'), isAwaited = isAway } = options;
   const startedAt = performance.now();

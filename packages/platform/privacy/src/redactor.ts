@@ -31,11 +31,9 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
   field_name: 'FIELD',
 };
 
-/**
- * Redacts data in texts of one workspace that the rules forbid to store, and counts findings. Texts without a match of the prefilter are
- * returned unchanged. In others every string is searched. JSON stays JSON, and nothing else changes. The time is linear in the text.
- * Never throws. Spec: G13.7.
- */
+/** Redacts data in texts of one workspace that the rules forbid to store, and counts findings. Texts without a match of the prefilter are returned
+ *  unchanged. In others every string is searched. JSON stays JSON, and nothing else changes. The time is linear in the text. Never throws.
+ *  Spec: G13.7. */
 export class Redactor implements Redaction {
   readonly counts = noFindings();
   readonly #context: PrivacyContext;

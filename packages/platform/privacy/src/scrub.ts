@@ -42,10 +42,8 @@ export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): 
   return { text: replaced(text, found, replacement), count: found.length };
 }
 
-/**
- * The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` omits JSON members named like a
- * credential, for callers with their own rules for those.
- */
+/** The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` omits JSON members named like a credential, for
+ *  callers with their own rules for those. */
 export function findCredentials(text: string, { withMembers = true }: { withMembers?: boolean } = {}): Span[] {
   return prefilter.mayMatch(text) ? findIn(text, withMembers) : [];
 }
@@ -75,10 +73,8 @@ const SECRET_PARAMETER = new RegExp(`(?<=[?&][^=&]*${SECRET_NAME})(?!\\[REDACTED
 const HAS_SECRET_NAME = new RegExp(SECRET_NAME, 'i');
 const QUERY = /\?.*/s;
 
-/**
- * A request path that may be stored: texts that look like a credential are redacted, and so are the values of query parameters named
- * like one, also where names and values are percent-encoded. Spec: G4.6.
- */
+/** A request path that may be stored: texts that look like a credential are redacted, and so are the values of query parameters named like one,
+ *  also where names and values are percent-encoded. Spec: G4.6. */
 export function redactPath(path: string): { text: string; count: number } {
   if (!path.includes('?') && !path.includes('%')) return scrub(path, REDACTED);
   const found = [...findCredentials(path), ...findUnescaped(path, findParameters)];

@@ -35,10 +35,8 @@ export function editedText(text: string, edits: readonly Omit<TextEdit, 'kinds'>
   return edited + text.slice(at);
 }
 
-/**
- * Adds to the end of a list. `push(...more)` throws from about 100,000 items on, because arguments are on the stack. A megabyte of
- * addresses has that many.
- */
+/** Adds to the end of a list. `push(...more)` throws from about 100,000 items on, because arguments are on the stack. A megabyte of addresses has
+ *  that many. */
 export function append<T>(list: T[], more: readonly T[]): void {
   for (const one of more) list.push(one);
 }
@@ -55,10 +53,8 @@ export function editsWithin(edits: readonly TextEdit[], from: number, to: number
     .map((edit) => ({ ...edit, start: Math.max(edit.start, from) - from, end: Math.min(edit.end, to) - from }));
 }
 
-/**
- * Merges edits of several sources in order. Of overlapping edits the first stays, or the longer one if both begin together, and it is
- * extended over the rest of the others.
- */
+/** Merges edits of several sources in order. Of overlapping edits the first stays, or the longer one if both begin together, and it is extended
+ *  over the rest of the others. */
 export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -5,10 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 const TABLE =
   'CREATE TABLE IF NOT EXISTS retention_runs (name TEXT PRIMARY KEY, at INTEGER NOT NULL, ran_at INTEGER NOT NULL) STRICT';
 
-/**
- * Advances the clock of the loop that removes old rows, and stores it in the file. Call it in a transaction. `newestMs` returns the time
- * of the newest row.
- */
+/** Advances the clock of the loop that removes old rows, and stores it in the file. Call it in a transaction. `newestMs` returns the time of the
+ *  newest row. */
 export function advanceRetention(
   database: DatabaseSync,
   clock: RetentionClock,

@@ -19,10 +19,8 @@ const SQLITE_NOTADB = 26;
 const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
-/**
- * Why the file at a path is not a store of this version: other content, or a newer version. Undefined when it is one, does not exist, or
- * cannot be read. Opening the store then reports why. Changes nothing and leaves no file behind.
- */
+/** Why the file at a path is not a store of this version: other content, or a newer version. Undefined when it is one, does not exist, or cannot
+ *  be read. Opening the store then reports why. Changes nothing and leaves no file behind. */
 export function foreignFile(path: string, own: OwnTables): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -105,10 +103,8 @@ function isNoDatabase(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errcode' in error && Number(error.errcode) === SQLITE_NOTADB;
 }
 
-/**
- * Call only for files that are not databases, because closing a file releases all locks of the process on it, including those of another
- * connection.
- */
+/** Call only for files that are not databases, because closing a file releases all locks of the process on it, including those of another
+ *  connection. */
 function noDatabaseText(path: string): string {
   return `the file is ${kindOf(headOf(path))} and not an SQLite database`;
 }

@@ -2,10 +2,8 @@ import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { DatabaseSync } from 'node:sqlite';
 import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
 
-/**
- * Locks a store's file by an open transaction on an empty SQLite file beside it. The system releases it when the process ends in any
- * way, so no lock file has to be removed after a crash. Faults: `storage_locked`, `storage_unusable`.
- */
+/** Locks a store's file by an open transaction on an empty SQLite file beside it. The system releases it when the process ends in any way, so no
+ *  lock file has to be removed after a crash. Faults: `storage_locked`, `storage_unusable`. */
 export function lockFile(path: string): Disposable {
   try {
     const lock = `${path}.lock`;

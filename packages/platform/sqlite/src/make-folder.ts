@@ -6,9 +6,7 @@ import { dirname } from 'node:path';
  *  is not changed. */
 const PRIVATE_FOLDER = 0o700;
 
-/**
- * Makes a folder and those above it. Node's own recursive mkdir never returns below a folder that accepts no subfolders, such as /proc.
- */
+/** Makes a folder and those above it. Node's own recursive mkdir never returns below a folder that accepts no subfolders, such as /proc. */
 export function makeFolder(path: string): void {
   try {
     makeOne(path);

@@ -6,10 +6,8 @@ const FOR_EVERYBODY = 0o007;
 /** SQLite makes these files with the mode of the database; existing ones keep theirs. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 
-/**
- * Creates an empty file that only its owner may read, for any umask, unless the file exists. SQLite would create it with the mode that
- * the umask leaves of 0644. A failure is ignored here and reported when the file is opened.
- */
+/** Creates an empty file that only its owner may read, for any umask, unless the file exists. SQLite would create it with the mode that the umask
+ *  leaves of 0644. A failure is ignored here and reported when the file is opened. */
 export function makePrivateFile(path: string): void {
   let file: number;
   try {

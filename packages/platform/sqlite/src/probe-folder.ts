@@ -5,10 +5,8 @@ import { join } from 'node:path';
 const PROBE_BYTES = 32_768;
 const PRIVATE_FILE = 0o600;
 
-/**
- * Writes a file in a folder and removes it. Throws the system's error if files cannot be written. Permissions alone do not show this,
- * because root has all of them, and a full or special file system accepts no files regardless.
- */
+/** Writes a file in a folder and removes it. Throws the system's error if files cannot be written. Permissions alone do not show this, because
+ *  root has all of them, and a full or special file system accepts no files regardless. */
 export function probeFolder(folder: string): void {
   const path = join(folder, '.vitrine-check');
   rmSync(path, { force: true });

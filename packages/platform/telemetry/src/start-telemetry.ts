@@ -16,9 +16,7 @@ import { metricSources, type MetricSources, ScrapeReader } from './metrics/metri
 import { scrapeFormat, scrapeText, type Scrape } from './metrics/scrape-text.ts';
 import { BoundedSpanProcessor, type SpanCounts } from './spans/bounded-span-processor.ts';
 
-/**
- * How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second in an idle process. This value takes 1.5.
- */
+/** How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second in an idle process. This value takes 1.5. */
 const EVENT_LOOP_PRECISION_MS = 50;
 
 /** Number of series of one instrument beyond which the SDK merges them. No SDK instrument should have this many. */
@@ -156,10 +154,8 @@ function register({ resource, readers, spans, samplingRatio, report }: Registrat
   };
 }
 
-/**
- * `service.name`, `service.version`, OTEL_RESOURCE_ATTRIBUTES, and an instance id, without which counters of several replicas would be
- * treated as one.
- */
+/** `service.name`, `service.version`, OTEL_RESOURCE_ATTRIBUTES, and an instance id, without which counters of several replicas would be treated as
+ *  one. */
 function resourceOf(config: OtelConfig, version: string): Resource {
   const given = resourceFromAttributes(envDetector.detect().attributes ?? {}).attributes;
   const clean = Object.entries(given).map(

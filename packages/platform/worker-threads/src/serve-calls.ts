@@ -15,10 +15,8 @@ export class Transfer {
   }
 }
 
-/**
- * The worker's half of `WorkerCalls`: responds to each call with the result or error of `handle`. On disposal of the other half, calls
- * in progress are finished, then `close` is called and the thread ends.
- */
+/** The worker's half of `WorkerCalls`: responds to each call with the result or error of `handle`. On disposal of the other half, calls in
+ *  progress are finished, then `close` is called and the thread ends. */
 export function serveCalls(port: MessagePort, handle: (argument: unknown) => unknown, close: () => unknown): void {
   const pending = new Set<Promise<void>>();
   port.on('message', (message: Message) => {

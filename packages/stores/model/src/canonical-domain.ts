@@ -11,10 +11,8 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]|%00/;
 const LABELS = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 
-/**
- * The registrable domain of a host name or URL, which is the identity of a store, in lower case and A-labels; undefined when it has none
- * on the public internet. Idempotent, and never throws. Spec: S4.1 to S4.4.
- */
+/** The registrable domain of a host name or URL, which is the identity of a store, in lower case and A-labels; undefined when it has none on the
+ *  public internet. Idempotent, and never throws. Spec: S4.1 to S4.4. */
 export function canonicalDomain(input: string): string | undefined {
   const text = input.trim();
   if (text.length > MAX_LENGTH || CONTROL_CHARACTERS.test(text)) return undefined;

@@ -3,10 +3,8 @@ import type { Technology } from '@vitrine/registry/technology';
 
 const COLUMNS = ['slug', 'name', 'kind', 'category', 'vendor', 'website'] as const;
 
-/**
- * Adds technologies to the vocabulary of the database and updates those that are there; none is removed, because customers store slugs.
- * Resolves with the number of rows that are new or differ.
- */
+/** Adds technologies to the vocabulary of the database and updates those that are there; none is removed, because customers store slugs. Resolves
+ *  with the number of rows that are new or differ. */
 export function importVocabulary(database: Queryable, technologies: readonly Technology[]): Promise<number> {
   const set = COLUMNS.slice(1).map((column) => `${column} = excluded.${column}`);
   const text = `INSERT INTO technologies AS t (${COLUMNS.join(', ')})

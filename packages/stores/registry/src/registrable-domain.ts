@@ -3,10 +3,8 @@ import { parse } from 'tldts';
 /** The public suffix list is part of tldts, so its version is that of the package. A new one may change identities, like a new tenant suffix. */
 export const PUBLIC_SUFFIX_LIST = 'tldts@7.5.4';
 
-/**
- * Suffixes below which hosted platforms give each store a name, and which the public suffix list lacks. Without them all stores of a
- * platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: S4.2.
- */
+/** Suffixes below which hosted platforms give each store a name, and which the public suffix list lacks. Without them all stores of a platform
+ *  would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: S4.2. */
 export const TENANT_SUFFIXES: readonly string[] = [
   'bigcartel.com',
   'cafe24.com',

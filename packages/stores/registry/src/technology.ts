@@ -51,12 +51,9 @@ export interface Technology {
   readonly website: string | null;
 }
 
-/**
- * The marks by which a technology is detected: texts by channel. All of it is data and therefore part of the checksum. A text that
- * begins with `~` is weak. A text with `+` only adds to others and reports nothing alone. All others are strong, because only the
- * technology produces them. In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always
- * weak.
- */
+/** The marks by which a technology is detected: texts by channel. All of it is data and therefore part of the checksum. A text that begins with
+ *  `~` is weak. A text with `+` only adds to others and reports nothing alone. All others are strong, because only the technology produces them.
+ *  In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always weak. */
 export interface TechnologyRules {
   /** Addresses of its scripts and frames: `host` with everything below it, `host/path prefix`, `host *part of the path`, `host ^pattern of
    *  the path`. Hosts match whole labels. In script tags and frames the channel is `host`, in code of inline scripts `inline`. */
@@ -77,10 +74,8 @@ export interface TechnologyRules {
   readonly cookies?: readonly string[];
   /** As `headers`. Channel `meta`. */
   readonly metas?: readonly string[];
-  /**
-   * Parts of the path of scripts, frames and styles of the site itself, including its subdomains and hosts of its files (`staticHosts`).
-   * Channel `path`.
-   */
+  /** Parts of the path of scripts, frames and styles of the site itself, including its subdomains and hosts of its files (`staticHosts`). Channel
+   *  `path`. */
   readonly paths?: readonly string[];
   /** Custom elements. Channel `markup`. */
   readonly elements?: readonly string[];

@@ -101,10 +101,8 @@ const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviou
   }),
 };
 
-/**
- * The response of a storefront that does not serve this path now; undefined when it does. A storefront behind a bot defence or a
- * password still serves robots.txt, unless its behaviour concerns robots.txt.
- */
+/** The response of a storefront that does not serve this path now; undefined when it does. A storefront behind a bot defence or a password still
+ *  serves robots.txt, unless its behaviour concerns robots.txt. */
 export function respondInsteadOfPage(path: string, shop: Storefront): FixtureResponse | undefined {
   const { behaviour } = shop;
   if (behaviour === 'open') return undefined;

@@ -19,10 +19,8 @@ export const STOREFRONT_PLATFORMS = [
 ] as const;
 export type StorefrontPlatform = (typeof STOREFRONT_PLATFORMS)[number];
 
-/**
- * Behaviours instead of, or in addition to, serving pages. First come shops that are not open, then bot defences, which serve no page at
- * all, then failing servers. `challenged-after-home` serves the home page and robots.txt, and challenges all else.
- */
+/** Behaviours instead of, or in addition to, serving pages. First come shops that are not open, then bot defences, which serve no page at all,
+ *  then failing servers. `challenged-after-home` serves the home page and robots.txt, and challenges all else. */
 export const STOREFRONT_BEHAVIOURS = [
   'open',
   'password',

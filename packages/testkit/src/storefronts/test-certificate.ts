@@ -30,10 +30,8 @@ const TAGS = { integer: 0x02, bits: 0x03, bytes: 0x04, oid: 0x06, utf8: 0x0c, ti
 const NOT_BEFORE = new Date('2020-01-01T00:00:00Z');
 const FAR_FUTURE = new Date('2126-01-01T00:00:00Z');
 
-/**
- * Creates an X.509 v3 certificate (RFC 5280) with a new P-256 key, in this process, because a machine with only Node has no openssl, and
- * tests need expired ones, wrong names and custom names. Takes a millisecond.
- */
+/** Creates an X.509 v3 certificate (RFC 5280) with a new P-256 key, in this process, because a machine with only Node has no openssl, and tests
+ *  need expired ones, wrong names and custom names. Takes a millisecond. */
 export function createTestCertificate(options: TestCertificateOptions): TestCertificate {
   const { names, signedBy, isAuthority = false, notAfter = FAR_FUTURE } = options;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

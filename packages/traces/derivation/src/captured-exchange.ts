@@ -4,10 +4,8 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
-/**
- * The output of the proxy's main thread for a finished exchange: only references and numbers. Everything that takes time (decoding,
- * parsing, hashing, pricing, redacting) is done by `deriveTrace`.
- */
+/** The output of the proxy's main thread for a finished exchange: only references and numbers. Everything that takes time (decoding, parsing,
+ *  hashing, pricing, redacting) is done by `deriveTrace`. */
 export interface CapturedExchange {
   readonly provider: Provider;
   readonly scope: ExchangeScope;
@@ -49,10 +47,7 @@ export interface CapturedExchange {
   readonly responseChunks: number;
 }
 
-/**
- * How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that it may be incomplete, `cut` before its
- * end.
- */
+/** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that it may be incomplete, `cut` before its end. */
 export type BodyEnding = 'whole' | 'open' | 'cut' | undefined;
 
 /** The body of one direction: complete, its first bytes (see `bytes`), or nothing when it was not kept. */
@@ -66,9 +61,6 @@ export interface CapturedBody {
   readonly bytes: number;
   /** Undefined if unknown. */
   readonly ending?: BodyEnding;
-  /**
-   * Facts of a body that was read as it passed because it is not kept completely; `undecodable` when its content coding was unknown or
-   * broken.
-   */
+  /** Facts of a body that was read as it passed because it is not kept completely; `undecodable` when its content coding was unknown or broken. */
   readonly facts: BodyFacts | 'undecodable' | undefined;
 }

@@ -17,10 +17,8 @@ export interface ChargedUsage {
   readonly isReadBack: boolean;
 }
 
-/**
- * The usage that counts for an exchange. Reading back counts nothing, except once for a background response, which the store decides.
- * See `stored-responses.ts`. `isInBackground`: whether the request was for a background response.
- */
+/** The usage that counts for an exchange. Reading back counts nothing, except once for a background response, which the store decides. See
+ *  `stored-responses.ts`. `isInBackground`: whether the request was for a background response. */
 export function chargedUsage(
   exchange: CapturedExchange,
   facts: BodyFacts | undefined,

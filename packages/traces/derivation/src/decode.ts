@@ -31,10 +31,8 @@ export function decodeWhole(coding: string, body: Buffer, options: DecodeOptions
   return Buffer.isBuffer(found) ? found : undefined;
 }
 
-/**
- * The same. For a complete body whose coding ends early, returns the beginning with `endsEarly` set. Only such a body is decoded twice,
- * a bomb is not.
- */
+/** The same. For a complete body whose coding ends early, returns the beginning with `endsEarly` set. Only such a body is decoded twice, a bomb is
+ *  not. */
 export function decodeFar(
   coding: string,
   body: Buffer,
@@ -63,11 +61,8 @@ function attempt(coding: string, body: Buffer, options: DecodeOptions): Buffer |
   return decoded.length <= options.maxBytes ? decoded : undefined;
 }
 
-/**
- * A stream that decodes a body by its `Content-Encoding`, with back-pressure; undefined when a coding is unknown. Bytes that do not
- * match the coding cause an `error` event. A cut body ends without one. Output is not bounded, so the consumer must read it in constant
- * memory.
- */
+/** A stream that decodes a body by its `Content-Encoding`, with back-pressure; undefined when a coding is unknown. Bytes that do not match the
+ *  coding cause an `error` event. A cut body ends without one. Output is not bounded, so the consumer must read it in constant memory. */
 export function openDecoder(coding: string): Transform | undefined {
   const codings = codingsOf(coding);
   if (codings === undefined) return undefined;
@@ -104,10 +99,8 @@ function streamOf(coding: Coding, firstByte: number | undefined): Transform {
   return firstByte === undefined || hasZlibHeader(firstByte) ? zlib.createInflate(CUT_ZLIB) : zlib.createInflateRaw(CUT_ZLIB);
 }
 
-/**
- * `deflate` should have zlib's header, but some servers omit it. The header's low four bits are 8 (the method). A raw stream has them
- * only before a stored block with padding that no encoder writes.
- */
+/** `deflate` should have zlib's header, but some servers omit it. The header's low four bits are 8 (the method). A raw stream has them only before
+ *  a stored block with padding that no encoder writes. */
 function hasZlibHeader(firstByte: number | undefined): boolean {
   return firstByte !== undefined && (firstByte & 0x0f) === 8;
 }

@@ -19,11 +19,9 @@ interface DerivationOptions extends Partial<DerivationReports> {
   readonly writer: WriterSource;
 }
 
-/**
- * The worker thread that derives records from exchanges and writes them. A second thread for writing would need a copy of every record.
- * A batch that the writer does not keep is a result. Only a thread that ends or is closed rejects. Between batches it serves modules
- * with short calls, because a thread for each would cost 20 MiB and 50 ms of the start.
- */
+/** The worker thread that derives records from exchanges and writes them. A second thread for writing would need a copy of every record. A batch
+ *  that the writer does not keep is a result. Only a thread that ends or is closed rejects. Between batches it serves modules with short calls,
+ *  because a thread for each would cost 20 MiB and 50 ms of the start. */
 export class DerivationThread implements TraceSink, WriterThread, ModuleThread {
   readonly #calls: WorkerCalls;
   #traceCount = 0;

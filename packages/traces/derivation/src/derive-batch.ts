@@ -35,9 +35,7 @@ export function resultsOf({ places }: DerivedBatch, results: readonly RecordResu
   return places.map((place) => (typeof place === 'number' ? results[place] : place));
 }
 
-/**
- * Daily usage per key of the kept records, including already stored ones, because an earlier try of this batch wrote them. Spec: G10.5.
- */
+/** Daily usage per key of the kept records, including already stored ones, because an earlier try of this batch wrote them. Spec: G10.5. */
 export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
   const kept = records.flatMap((record, at) => (isKept(results[at]) ? countedRecord(record, results[at]) : []));
   return usageSums(kept).map(({ cost, ...usage }) => ({ ...usage, cost_usd: cost.usd }));

@@ -157,10 +157,7 @@ function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { 
 /** Anthropic's, and OpenAI's. */
 const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
 
-/**
- * Whether an unfinished response is a background response. In JSON only background responses are unfinished. A stream may lack the
- * field.
- */
+/** Whether an unfinished response is a background response. In JSON only background responses are unfinished. A stream may lack the field. */
 function isInBackground(request: OpenBody, response: OpenBody): boolean {
   return response.captured.kind === 'json' || request.facts()?.background === true;
 }

@@ -10,11 +10,8 @@ export interface PackedExchanges {
 
 const MIN_BYTES = 16_384;
 
-/**
- * Collects exchanges for a sink. Their bytes are copied at once. Otherwise objects referenced by a waiting exchange would survive
- * several collections of a heap that turns over every 50 ms, and a socket could still write from memory that is transferred to another
- * thread.
- */
+/** Collects exchanges for a sink. Their bytes are copied at once. Otherwise objects referenced by a waiting exchange would survive several
+ *  collections of a heap that turns over every 50 ms, and a socket could still write from memory that is transferred to another thread. */
 export class ExchangeBatch {
   count = 0;
   /** Body bytes as counted by the budget. */

@@ -28,10 +28,8 @@ const VERSION = installedVersion();
 const MAX_CACHED = 4096;
 const MAX_MODEL_LENGTH = 256;
 
-/**
- * Trillionths of a dollar for one token or search, which may depend on the exchange's whole input. List prices are whole numbers of
- * these, so that only smaller parts in an override are rounded.
- */
+/** Trillionths of a dollar for one token or search, which may depend on the exchange's whole input. List prices are whole numbers of these, so
+ *  that only smaller parts in an override are rounded. */
 interface Rate {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
@@ -175,10 +173,8 @@ function costOf(rates: Rates, usage: Usage): number {
   return Math.round(input + output + searches) / PICO_PER_USD;
 }
 
-/**
- * Parts with their own rate are subtracted from the side's tokens, and the rest costs the plain rate. Inconsistent counts (more in the
- * parts than in all) cannot make the rest negative.
- */
+/** Parts with their own rate are subtracted from the side's tokens, and the rest costs the plain rate. Inconsistent counts (more in the parts than
+ *  in all) cannot make the rest negative. */
 function costOfSide(plain: Rate, tokens: number, wholeInput: number, parts: readonly Part[]): number {
   let left = tokens;
   let cost = 0;

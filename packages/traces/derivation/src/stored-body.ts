@@ -46,10 +46,8 @@ export function storedBody(
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }
 
-/**
- * Whether a body that was not cut here may end in the middle of a word, and so in half a secret. A body whose end was seen does not,
- * whatever its content: plain text declared as JSON keeps its last word.
- */
+/** Whether a body that was not cut here may end in the middle of a word, and so in half a secret. A body whose end was seen does not, whatever its
+ *  content: plain text declared as JSON keeps its last word. */
 function mayBreakOff({ captured: { ending, kind } }: OpenBody, text: string, isDecoded: boolean): boolean {
   if (ending === 'whole') return false;
   const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');

@@ -4,10 +4,8 @@ import { NO_FACTS, type BodyFacts, type BodyFactsReader } from './body-facts.ts'
 import { openBodyFactsReader } from './body-facts-reader.ts';
 import { openDecoder } from './decode.ts';
 
-/**
- * Reads the facts of a body that is not kept, as it passes. An encoded body is decoded in parallel with back-pressure: `isBehind` is
- * true while the decoder is behind, and `onDrain` is called when it has caught up.
- */
+/** Reads the facts of a body that is not kept, as it passes. An encoded body is decoded in parallel with back-pressure: `isBehind` is true while
+ *  the decoder is behind, and `onDrain` is called when it has caught up. */
 export class StreamingUsageReader {
   readonly #reader: BodyFactsReader | undefined;
   readonly #decoder: Transform | undefined;
@@ -39,10 +37,8 @@ export class StreamingUsageReader {
     else this.#decoder.write(Buffer.from(chunk));
   }
 
-  /**
-   * The facts; undefined when the body could not be decoded. For a cut encoded body, the facts before the cut. Call after `finished` has
-   * resolved if the body is encoded.
-   */
+  /** The facts; undefined when the body could not be decoded. For a cut encoded body, the facts before the cut. Call after `finished` has resolved
+   *  if the body is encoded. */
   facts(complete: boolean): BodyFacts | undefined {
     if (this.#broken && complete) return undefined;
     return this.#reader?.end() ?? NO_FACTS;

@@ -24,11 +24,9 @@ const NOTHING: Raw = {};
 /** More than any exchange can have. A greater count is invalid. */
 const MAX_COUNT = 1e12;
 
-/**
- * Normalises a provider's usage object. With `previous`, a missing or null count keeps its earlier value, and a present one replaces it,
- * because the counts of a stream are cumulative. Counts that are not whole numbers from 0 to 1e12 are ignored. When none is left, the
- * result is `previous`.
- */
+/** Normalises a provider's usage object. With `previous`, a missing or null count keeps its earlier value, and a present one replaces it, because
+ *  the counts of a stream are cumulative. Counts that are not whole numbers from 0 to 1e12 are ignored. When none is left, the result is
+ *  `previous`. */
 export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
   const fields = recordOf(raw);
   const inputDetails = recordOf(
@@ -79,10 +77,7 @@ function withDetails(previous: Usage | undefined, details: Partial<Usage>): Usag
   return names.some((name) => details[name] !== previous[name]) ? { ...previous, ...details } : previous;
 }
 
-/**
- * Anthropic counts input without cache reads and writes, OpenAI with them. Both use `input_tokens`, but only OpenAI adds a total or
- * details.
- */
+/** Anthropic counts input without cache reads and writes, OpenAI with them. Both use `input_tokens`, but only OpenAI adds a total or details. */
 function excludesCache(fields: Raw): boolean {
   if (count(fields['prompt_tokens']) !== undefined) return false;
   if ('cache_read_input_tokens' in fields || 'cache_creation_input_tokens' in fields || 'cache_creation' in fields) return true;

@@ -24,11 +24,8 @@ interface Ancestry {
   readonly isCut: boolean;
 }
 
-/**
- * The checkpoints that a run was forked from, back to the root: the parents of its first checkpoint through all runs, or earlier
- * checkpoints of the run if clients sent no parents. Never crosses into another tenant or into another group named by a client.
- * Spec: G6.6.
- */
+/** The checkpoints that a run was forked from, back to the root: the parents of its first checkpoint through all runs, or earlier checkpoints of
+ *  the run if clients sent no parents. Never crosses into another tenant or into another group named by a client. Spec: G6.6. */
 export async function readAncestry(
   store: Pick<TraceStore, 'ancestors' | 'checkpoints'>,
   { run, target, tenant, limit }: AncestryRequest,

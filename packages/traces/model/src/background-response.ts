@@ -7,10 +7,8 @@ import type { BackgroundRole } from './trace-values.ts';
 // usage counts once, on the creating key, when the finished response is first seen. Only the store can decide whether this is the first
 // time, so it settles a record in the transaction that writes it. Spec: G11.19.
 
-/**
- * The record's reference to a background response. `response` is the SHA-256 of the provider's id, in hexadecimal, because ids are
- * arbitrary input.
- */
+/** The record's reference to a background response. `response` is the SHA-256 of the provider's id, in hexadecimal, because ids are arbitrary
+ *  input. */
 export interface BackgroundReference {
   readonly role: BackgroundRole;
   readonly response: string;
@@ -26,10 +24,8 @@ export function backgroundReference(role: BackgroundReference['role'], responseI
   return { role, response: hash('sha256', responseId) };
 }
 
-/**
- * The stored form of a record that read back a finished response. `creator`: of a response whose usage counts now; undefined when it was
- * already counted or not created here.
- */
+/** The stored form of a record that read back a finished response. `creator`: of a response whose usage counts now; undefined when it was already
+ *  counted or not created here. */
 export function settledRecord(record: TraceRecord, creator: BackgroundCreator | undefined): TraceRecord {
   return creator === undefined ? uncounted(record) : countedFor(record, creator);
 }

@@ -3,16 +3,12 @@ import type { TraceRecord } from './trace-record.ts';
 
 // Separate from decoding, which uses zod, because the derivation thread only encodes and does not load zod.
 
-/**
- * Incremented with every added field. A reader accepts all earlier versions, which are tested with golden files, and the next one, whose
- * unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was.
- */
+/** Incremented with every added field. A reader accepts all earlier versions, which are tested with golden files, and the next one, whose unknown
+ *  fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was. */
 export const RECORD_VERSION = 3;
 
-/**
- * A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, followed by its longest texts,
- * which `texts` of the JSON lists in order.
- */
+/** A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, followed by its longest texts, which `texts`
+ *  of the JSON lists in order. */
 export function encodeTraceRecord(record: TraceRecord): string {
   const { api_key_hash: hash } = record;
   const texts = TEXT_NAMES.filter((name) => record[name] !== undefined && isPlainText(record[name]));

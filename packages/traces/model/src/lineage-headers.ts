@@ -2,10 +2,8 @@ import { headerOf } from '@vitrine/privacy/header-lines';
 
 /** The position of an exchange in a conversation, as claimed by its client. Spec: G6.1, G6.2, G6.4. */
 export interface LineageClaim {
-  /**
-   * Whether the group was not named by the client but taken from its `traceparent`. Such a group is only a label for lists and does not
-   * separate conversations, because each exchange of a conversation may have another.
-   */
+  /** Whether the group was not named by the client but taken from its `traceparent`. Such a group is only a label for lists and does not separate
+   *  conversations, because each exchange of a conversation may have another. */
   readonly group_fallback?: boolean;
   readonly trace_group_id?: string;
   readonly thread_id?: string;
@@ -29,10 +27,8 @@ export const LAST_CHECKPOINT_SEQ = 999_999_999_999_999;
 /** The format of a lineage id. */
 export const LINEAGE_ID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 
-/**
- * Reads the claim. An invalid value (not at most 128 characters of `A-Za-z0-9-_.:`, or not a whole number for the sequence) is omitted
- * and counted in `ignored`. `hide` redacts ids.
- */
+/** Reads the claim. An invalid value (not at most 128 characters of `A-Za-z0-9-_.:`, or not a whole number for the sequence) is omitted and
+ *  counted in `ignored`. `hide` redacts ids. */
 export function readLineage(lines: string, hide: (value: string) => string): { claim: LineageClaim; ignored: number } {
   const claim: Record<string, string | number> = {};
   let ignored = 0;

@@ -44,10 +44,8 @@ export function isKept(result: RecordResult | undefined): boolean {
   return result === 'written' || result === 'already_there' || isSettled(result);
 }
 
-/**
- * Writes records together, and one by one if that fails, so that a bad record affects no other. A failure because the store is busy ends
- * this, because each of the rest would wait as long and fail the same way.
- */
+/** Writes records together, and one by one if that fails, so that a bad record affects no other. A failure because the store is busy ends this,
+ *  because each of the rest would wait as long and fail the same way. */
 export function writeWithFallback<T>(
   records: readonly T[],
   writeAll: (records: readonly T[]) => readonly RecordResult[],

@@ -59,11 +59,9 @@ interface History {
   readonly truncated: boolean;
 }
 
-/**
- * Replays the conversation of `source` up to `target`: the ancestors of its run, back to the root, and the run. Undefined when the
- * target does not belong to it. A source without lineage is a conversation of its own. Reads at most twice `limit` checkpoints of the
- * run, and as many ancestors as are still missing. Spec: G6.10, G6.11.
- */
+/** Replays the conversation of `source` up to `target`: the ancestors of its run, back to the root, and the run. Undefined when the target does
+ *  not belong to it. A source without lineage is a conversation of its own. Reads at most twice `limit` checkpoints of the run, and as many
+ *  ancestors as are still missing. Spec: G6.10, G6.11. */
 export async function readReplay(store: Store, request: ReplayRequest): Promise<Replay | undefined> {
   const { source, target } = request;
   const own = lineageOf(source);
@@ -98,10 +96,8 @@ export function conversationOf(trace: TraceDetail): Scope {
   return given({ trace_group_id: namedGroupOf(trace), thread_id, run_id });
 }
 
-/**
- * The group of a trace if its client named it, and the gateway did not take it from an OpenTelemetry trace. Traces before schema 4 do
- * not record this, but have the header.
- */
+/** The group of a trace if its client named it, and the gateway did not take it from an OpenTelemetry trace. Traces before schema 4 do not record
+ *  this, but have the header. */
 export function namedGroupOf(trace: TraceDetail): string | undefined {
   const { group_id: group } = lineageOf(trace);
   if (group === undefined || !TRACE_ID.test(group)) return group;
@@ -159,10 +155,8 @@ async function readRoadTo(store: Store, request: ReplayRequest, scope: Scope): P
   return end === 0 ? undefined : { checkpoints: checkpoints.slice(0, end).slice(-limit), truncated: truncated || end > limit };
 }
 
-/**
- * The newest checkpoints and, if there are more, the newest before the target. The target may be older than all of them, and checkpoints
- * numbered before it may be newer.
- */
+/** The newest checkpoints and, if there are more, the newest before the target. The target may be older than all of them, and checkpoints numbered
+ *  before it may be newer. */
 async function readCheckpoints(store: Pick<TraceStore, 'checkpoints'>, query: CheckpointQuery, targetId: string) {
   const newest = await store.checkpoints({ ...query, limit: query.limit + 1 });
   if (newest.length <= query.limit) return { checkpoints: newest, isCapped: false };

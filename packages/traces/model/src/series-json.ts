@@ -28,10 +28,8 @@ export const costItem: SeriesItem = (place, { cost, requests }) => ({
   avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
 });
 
-/**
- * The response of a series as JSON in UTF-8. It is written in steps, because thirty thousand items (a month by model and hour) at once
- * would block the event loop, and with it all requests in flight.
- */
+/** The response of a series as JSON in UTF-8. It is written in steps, because thirty thousand items (a month by model and hour) at once would
+ *  block the event loop, and with it all requests in flight. */
 export async function seriesJson(
   { groupBy, bucket }: Pick<MeasureQuery, 'groupBy' | 'bucket'>,
   itemOf: SeriesItem,

@@ -68,10 +68,8 @@ export interface Measure {
 
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups` (beyond `MEASURES_MAX`). */
 export interface TraceMeasures {
-  /**
-   * One row for each bucket and group with traces, ordered by bucket, then by group. An hour whose traces were removed counts completely
-   * if it begins in the range, and otherwise not at all.
-   */
+  /** One row for each bucket and group with traces, ordered by bucket, then by group. An hour whose traces were removed counts completely if it
+   *  begins in the range, and otherwise not at all. */
   measure(query: MeasureQuery): Promise<Measure[]>;
 }
 

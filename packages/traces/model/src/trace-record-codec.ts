@@ -9,10 +9,8 @@ export const OLDEST_RECORD_VERSION = 3;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 
-/**
- * Decodes a record of `encodeTraceRecord` from this, an earlier or the next version. Faults: `unknown_record_version`,
- * `malformed_record`; neither contains data of the record.
- */
+/** Decodes a record of `encodeTraceRecord` from this, an earlier or the next version. Faults: `unknown_record_version`, `malformed_record`;
+ *  neither contains data of the record. */
 export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const line = readUtf8(bytes);
   const end = line.indexOf(TEXT_START);

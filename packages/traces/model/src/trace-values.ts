@@ -7,9 +7,7 @@ export const USAGE_STATUSES = ['reported', 'partial', 'missing', 'undecodable'] 
 /** How to read `estimated_cost_usd`: 0 means "unknown" when `unpriced`, and is the price when `free`. */
 export const COST_STATUSES = ['priced', 'unpriced', 'free'] as const;
 export const PROVIDERS = ['openai', 'anthropic', 'unknown'] as const;
-/**
- * The relation of an exchange to a background response. `created`: the store remembers it. `finished`: the exchange read it back with
- * its usage, and the record is derived as if the usage counts here.
- */
+/** The relation of an exchange to a background response. `created`: the store remembers it. `finished`: the exchange read it back with its usage,
+ *  and the record is derived as if the usage counts here. */
 export const BACKGROUND_ROLES = ['created', 'finished'] as const;
 export type BackgroundRole = (typeof BACKGROUND_ROLES)[number];

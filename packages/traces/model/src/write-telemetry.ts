@@ -12,10 +12,8 @@ export const WRITTEN_INSTRUMENTS = {
   written: counter('svc.trace.written_total', '{trace}', 'Traces written to the store.'),
 };
 
-/**
- * Metrics of the process that writes traces to their store: the gateway, or the trace-writer with a broker.
- * Spec: G12.7, G12.11, G14.28 to G14.31.
- */
+/** Metrics of the process that writes traces to their store: the gateway, or the trace-writer with a broker.
+ *  Spec: G12.7, G12.11, G14.28 to G14.31. */
 export const WRITE_INSTRUMENTS = {
   writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
     'operation',
@@ -26,9 +24,7 @@ export const WRITE_INSTRUMENTS = {
   flushBatchSize: histogram('svc.trace.flush_batch_size', '{trace}', 'Traces in one written batch.', BATCH_SIZES),
 };
 
-/**
- * All series of failed writes to one store. They start at 0, because a rate misses the first increase of a series that begins above 0.
- */
+/** All series of failed writes to one store. They start at 0, because a rate misses the first increase of a series that begins above 0. */
 export function writeFailureSeries(store: string): MetricAttributes[] {
   return WRITE_OPERATIONS.flatMap((operation) => FAILURE_CLASSES.map((error_class) => ({ operation, error_class, store })));
 }

@@ -44,10 +44,8 @@ class SumTable<Row> {
   }
 }
 
-/**
- * Pairs are appended, and merged only at this many numbers, because merging takes 80 µs a row, which for a hundred keys is as long as
- * the COPY of their batch. Readers merge anyway.
- */
+/** Pairs are appended, and merged only at this many numbers, because merging takes 80 µs a row, which for a hundred keys is as long as the COPY of
+ *  their batch. Readers merge anyway. */
 const LATENCIES_ADDED_UP_AT = 512;
 const ADD_LATENCIES = `latencies = CASE WHEN cardinality(t.latencies) < ${LATENCIES_ADDED_UP_AT} THEN t.latencies || excluded.latencies
   ELSE add_latencies(t.latencies, excluded.latencies) END`;

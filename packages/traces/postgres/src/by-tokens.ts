@@ -3,10 +3,7 @@ import { bucketStartOf, DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 
-/**
- * Up to this many traces of a window are always read by the index on tokens and ordered by id afterwards, which takes at most a
- * millisecond.
- */
+/** Up to this many traces of a window are always read by the index on tokens and ordered by id afterwards, which takes at most a millisecond. */
 export const FEW = 500;
 /** Up to this many are, if the newest of the window do not fill the page, which takes at most ten milliseconds. */
 export const SOME = 8_000;
@@ -39,10 +36,8 @@ export async function countByTokens(pool: PostgresPool, query: TraceQuery, windo
   return row?.traces ?? 0;
 }
 
-/**
- * A subquery for these traces. With `ORDER BY id LIMIT` the server assumes an even distribution, and reads a whole day if all matches
- * are within a few hours of it: 76 ms for 5,000 of 166,000, and by tokens 10.
- */
+/** A subquery for these traces. With `ORDER BY id LIMIT` the server assumes an even distribution, and reads a whole day if all matches are within
+ *  a few hours of it: 76 ms for 5,000 of 166,000, and by tokens 10. */
 export function byTokens(query: TraceQuery, window: CreatedRange, conditions: Conditions): string {
   // OFFSET prevents the server from merging other conditions. There is no LIMIT, because traces written since the count must not
   // displace others.

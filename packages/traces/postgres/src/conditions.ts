@@ -2,10 +2,8 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { plain } from './storable-record.ts';
 
-/**
- * The tenant of rows in `trace_sums_by_model_*` with the sums of all tenants. No organisation or workspace can have this id (`idText` of
- * gateway-keys), while '' is used for requests rejected before their key was known.
- */
+/** The tenant of rows in `trace_sums_by_model_*` with the sums of all tenants. No organisation or workspace can have this id (`idText` of
+ *  gateway-keys), while '' is used for requests rejected before their key was known. */
 export const ALL_TENANTS: Tenant = { org_id: '*', workspace_id: '*' };
 
 /** From one `created_at` on and before another, in milliseconds; both may be infinite. */

@@ -3,20 +3,15 @@ import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { ALL_TENANTS, Conditions, type CreatedRange } from './conditions.ts';
 
-/**
- * Whether a list may read many rows for few results: filters may contradict each other (an index on one of them finds all its traces),
- * and with `ORDER BY id LIMIT` the server reads whole partitions for numbers of tokens that do not occur.
- */
+/** Whether a list may read many rows for few results: filters may contradict each other (an index on one of them finds all its traces), and with
+ *  `ORDER BY id LIMIT` the server reads whole partitions for numbers of tokens that do not occur. */
 export function needsMatchingRanges(query: TraceQuery): boolean {
   const { tenant, provider, model, api_key_hash: hash } = query;
   return hasTokens(query) || provider !== undefined || [tenant, model, hash].filter((filter) => filter !== undefined).length > 1;
 }
 
-/**
- * The parts of a range of `created_at` that may contain traces of the query, newest first. The sums of days show which days have such
- * traces, and the index on tokens whether a day has matching numbers. Only the primary key of the sums is read, 40,000 entries for a
- * month of 300 keys.
- */
+/** The parts of a range of `created_at` that may contain traces of the query, newest first. The sums of days show which days have such traces, and
+ *  the index on tokens whether a day has matching numbers. Only the primary key of the sums is read, 40,000 entries for a month of 300 keys. */
 export async function readMatchingRanges(pool: PostgresPool, query: TraceQuery, within: CreatedRange): Promise<CreatedRange[]> {
   const conditions = new Conditions();
   const hours = conditions.nested().addTime('last_created_at >=', within.from).addTime('first_created_at <', within.before);

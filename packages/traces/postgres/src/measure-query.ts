@@ -55,11 +55,8 @@ export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
   return splitRange(from, to, bucket).parts.map((part) => bucketStartOf(part.from, 'hour'));
 }
 
-/**
- * One statement, and so one snapshot, for whole days, whole hours and the parts of hours at the edges of the range. A row is a bucket,
- * and its columns are arrays with one element per group: a month by model and hour is 720 rows instead of 30,000. Buckets and groups are
- * in order.
- */
+/** One statement, and so one snapshot, for whole days, whole hours and the parts of hours at the edges of the range. A row is a bucket, and its
+ *  columns are arrays with one element per group: a month by model and hour is 720 rows instead of 30,000. Buckets and groups are in order. */
 export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
   const values = new Conditions();

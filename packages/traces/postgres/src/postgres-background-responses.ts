@@ -6,10 +6,8 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 /** A record that created a background response, or read back a finished one. */
 type BackgroundRecord = TraceRecord & { readonly background: NonNullable<TraceRecord['background']> };
 
-/**
- * The stored form of the records: those that read back finished responses are settled. Stores the new responses and claims the usage of
- * the finished ones in the transaction of the records, so that both are committed or neither. Rows are locked in key order.
- */
+/** The stored form of the records: those that read back finished responses are settled. Stores the new responses and claims the usage of the
+ *  finished ones in the transaction of the records, so that both are committed or neither. Rows are locked in key order. */
 export async function settleBackground(queryable: Queryable, records: readonly TraceRecord[]): Promise<readonly TraceRecord[]> {
   const found = records.filter(isBackground).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
   if (found.length === 0) return records;

@@ -23,10 +23,8 @@ export interface WriteFallbacks {
   readonly records: number;
 }
 
-/**
- * Writes records with their sums to the tables that any number of writers share. A batch is one transaction: COPY; if that fails, such
- * as for repeated records, an INSERT that skips existing rows; if that fails too, a transaction per record.
- */
+/** Writes records with their sums to the tables that any number of writers share. A batch is one transaction: COPY; if that fails, such as for
+ *  repeated records, an INSERT that skips existing rows; if that fails too, a transaction per record. */
 export class PostgresTraceWriter implements RecordWriter {
   readonly #pool: PostgresPool;
   readonly #fallbacks = { insert: 0, records: 0 };

@@ -5,10 +5,8 @@ import { copyRows } from './postgres-trace-writer.ts';
 
 const ROLLED_BACK = new Error('a probe is rolled back');
 
-/**
- * Writes a trace and its sums like any other and rolls them back. Rejects with the driver's error if traces cannot be written. Takes
- * some milliseconds.
- */
+/** Writes a trace and its sums like any other and rolls them back. Rejects with the driver's error if traces cannot be written. Takes some
+ *  milliseconds. */
 export async function probeWrites(pool: PostgresPool): Promise<void> {
   const probe = pool.transaction(async (transaction) => {
     const [row] = await transaction.query<{ now: number }>('SELECT clock_timestamp() AS now');

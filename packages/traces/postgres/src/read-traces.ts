@@ -20,10 +20,8 @@ import {
   type SummaryRow,
 } from './trace-rows.ts';
 
-/**
- * A list reads the last day, and older days, at most this many at once, only while its page is not full. Ordered rows of all partitions
- * need the first match of each, which a filter without an index finds only by a full scan.
- */
+/** A list reads the last day, and older days, at most this many at once, only while its page is not full. Ordered rows of all partitions need the
+ *  first match of each, which a filter without an index finds only by a full scan. */
 const OLDER_DAYS = [3, 12];
 
 export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<TracePage> {
@@ -39,10 +37,8 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   return pageOf(rows.map(summaryIn), limit);
 }
 
-/**
- * The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as stored by writers for each hour; undefined without
- * traces. A trace is created when its exchange ends, which may be hours after it started.
- */
+/** The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as stored by writers for each hour; undefined without traces. A
+ *  trace is created when its exchange ends, which may be hours after it started. */
 async function createdRangeOf(
   pool: PostgresPool,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },

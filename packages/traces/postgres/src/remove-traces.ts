@@ -22,11 +22,8 @@ export const TRACE_RETENTION: RetentionLoop = {
   newest: `SELECT max(day)::timestamp AT TIME ZONE 'UTC' AS newest FROM day_usage`,
 };
 
-/**
- * Drops some of the partitions whose traces were all created before `createdBeforeMs`, and equally old rows of the default partition,
- * and returns both. If there were none, removes and returns sums of days before that of `rollupsBeforeMs`, and creates the partitions of
- * the days ahead.
- */
+/** Drops some of the partitions whose traces were all created before `createdBeforeMs`, and equally old rows of the default partition, and returns
+ *  both. If there were none, removes and returns sums of days before that of `rollupsBeforeMs`, and creates the partitions of the days ahead. */
 export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<Removed[]> {
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {

@@ -3,10 +3,8 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 const NUL = '\0';
 const BODIES = ['request_body', 'response_body'] as const;
 
-/**
- * A record that Postgres can store, whose texts cannot contain U+0000. A body with U+0000 becomes base64 of its UTF-8, marked in the
- * metadata like bodies that are not text. Elsewhere U+FFFD replaces it. Nearly all records have none and are returned unchanged.
- */
+/** A record that Postgres can store, whose texts cannot contain U+0000. A body with U+0000 becomes base64 of its UTF-8, marked in the metadata
+ *  like bodies that are not text. Elsewhere U+FFFD replaces it. Nearly all records have none and are returned unchanged. */
 export function storableRecord(record: TraceRecord): TraceRecord {
   return hasNul(record) || hasNul(record.scope) || hasNul(record.lineage) ? withoutNul(record) : record;
 }

@@ -9,10 +9,8 @@ export interface CreatedRange {
   readonly last: number;
 }
 
-/**
- * The end times of traces that started in a range, both ends inclusive: the part of `traces`, which is ordered by end time, that
- * contains them. Undefined when none started in the hours of the range.
- */
+/** The end times of traces that started in a range, both ends inclusive: the part of `traces`, which is ordered by end time, that contains them.
+ *  Undefined when none started in the hours of the range. */
 export function createdRange(
   database: DatabaseSync,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },

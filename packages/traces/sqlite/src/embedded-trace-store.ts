@@ -111,10 +111,8 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     return measuresIn(table);
   }
 
-  /**
-   * Read on the writing thread, between two batches, so that they do not wait behind a list, which may take seconds. Requests are
-   * rejected when the totals are late.
-   */
+  /** Read on the writing thread, between two batches, so that they do not wait behind a list, which may take seconds. Requests are rejected when
+   *  the totals are late. */
   async quotaTotals(day: string): Promise<DayUsage[]> {
     const call: WriterCall = { quotaTotals: day };
     return (await this.#writes.callWriter(call).catch(unavailable)) as DayUsage[];

@@ -24,10 +24,8 @@ const CONDITIONS: { readonly [Name in keyof Required<TraceFilters>]: string } = 
   to: 'timestamp <= ?',
 };
 const ORDINARY_STATUS = 200;
-/**
- * Up to this many traces are found by the index on tokens and then ordered by id. If there are more, reading in the order of ids soon
- * fills a page.
- */
+/** Up to this many traces are found by the index on tokens and then ordered by id. If there are more, reading in the order of ids soon fills a
+ *  page. */
 const FEW_BY_TOKENS = 20_000;
 
 /** Reads rows of `traces`, the newest first. */

@@ -23,10 +23,8 @@ export const PLACES = {
 } as const;
 export const ROW_LENGTH = 19;
 
-/**
- * Measures sent from the read thread: the memory in which they were summed, which is transferred. Cloning thirty thousand objects would
- * take longer than summing them.
- */
+/** Measures sent from the read thread: the memory in which they were summed, which is transferred. Cloning thirty thousand objects would take
+ *  longer than summing them. */
 export interface MeasureTable {
   readonly numbers: Float64Array<ArrayBuffer>;
   /** The rows in the order of the result. */

@@ -8,10 +8,8 @@ const BACKGROUND_RESPONSES_MAX = 65_536;
 /** Number of new ones after which the maximum is enforced. */
 const CHECKED_EVERY = 256;
 
-/**
- * Background responses in the file of the traces. They are stored in the transaction of the trace that creates or counts them, so that
- * both are committed or neither, also across a restart.
- */
+/** Background responses in the file of the traces. They are stored in the transaction of the trace that creates or counts them, so that both are
+ *  committed or neither, also across a restart. */
 export class SqliteBackgroundResponses {
   readonly #max: number;
   readonly #add: StatementSync;

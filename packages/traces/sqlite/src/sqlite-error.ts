@@ -17,10 +17,8 @@ const CLASSES: Readonly<Record<string, FailureClass>> = {
   SQLITE_CONSTRAINT: 'constraint',
 };
 
-/**
- * The class of an SQLite error by its primary result code, and its reported fields. A full disk has no class of its own: `unknown`. An
- * error that is not from SQLite is an internal one and also `unknown`.
- */
+/** The class of an SQLite error by its primary result code, and its reported fields. A full disk has no class of its own: `unknown`. An error that
+ *  is not from SQLite is an internal one and also `unknown`. */
 export function classifySqliteError(error: unknown): ClassifiedError {
   const errcode = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) : 0;
   const name = CODES[(errcode & 0xff) - 1];

@@ -29,10 +29,8 @@ const TRACES = `
   CREATE TABLE traces (${columnsOf(TRACE_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;
   CREATE TABLE trace_bodies (${columnsOf(TRACE_BODY_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;`;
 
-/**
- * Increases with the number of tokens: the number of digits and the first digit. With exact numbers each trace would change another page
- * of the index, which took as long as the rest of its write (8 us).
- */
+/** Increases with the number of tokens: the number of digits and the first digit. With exact numbers each trace would change another page of the
+ *  index, which took as long as the rest of its write (8 us). */
 export const TOKENS_MAGNITUDE = '(length(total_tokens) * 10 + substr(total_tokens, 1, 1))';
 
 // One index per filter of a list. All of them end with the id, and so have the order of lists. Most exchanges have status 200, and few
@@ -110,10 +108,8 @@ const OTHERS = `
   CREATE TABLE totals (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO totals VALUES ('trace_count', 0), ('removed_before', 0);`;
 
-/**
- * Creates the tables in a new file, and migrates those of an earlier version. Throws without changing the file when a later version or
- * another program wrote it.
- */
+/** Creates the tables in a new file, and migrates those of an earlier version. Throws without changing the file when a later version or another
+ *  program wrote it. */
 export function createTraceTables(database: DatabaseSync): void {
   const found = schemaIn(database);
   if (found === SCHEMA_VERSION) return;

@@ -41,10 +41,8 @@ export function subjectOf(file: string): 'products' | 'other' | 'unknown' {
   return PRODUCT_FILE.test(name) ? 'products' : 'unknown';
 }
 
-/**
- * The product addresses of a sitemap, as paths on the host. They are selected by the pattern of the platform. All addresses of a product
- * file count if the platform has no pattern or none of them matches.
- */
+/** The product addresses of a sitemap, as paths on the host. They are selected by the pattern of the platform. All addresses of a product file
+ *  count if the platform has no pattern or none of them matches. */
 export function productPaths(
   addresses: readonly string[],
   host: string,
@@ -57,9 +55,7 @@ export function productPaths(
   return matching.length > 0 || subject === 'unknown' ? matching : paths;
 }
 
-/**
- * An address of each product. Translations count once: by the number in the address, else only the language with most addresses counts.
- */
+/** An address of each product. Translations count once: by the number in the address, else only the language with most addresses counts. */
 export function distinctProducts(paths: readonly string[], platform: string): string[] {
   const id = Object.hasOwn(PRODUCT_IDS, platform) ? PRODUCT_IDS[platform] : undefined;
   const byId = new Map<string, string>();

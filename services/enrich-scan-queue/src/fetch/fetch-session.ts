@@ -33,10 +33,8 @@ export class ScanDelayed extends Error {
 
 type PageRequest = Omit<HttpRequest, 'url'>;
 
-/**
- * All requests of one scan: robots.txt is read before the first one to an origin, the gate is asked before each, every redirect is
- * checked like the first request, and bot defences are recognised in every response. Rejects with FetchError and ScanDelayed only.
- */
+/** All requests of one scan: robots.txt is read before the first one to an origin, the gate is asked before each, every redirect is checked like
+ *  the first request, and bot defences are recognised in every response. Rejects with FetchError and ScanDelayed only. */
 export class FetchSession implements AsyncDisposable {
   /** Of the robots.txt that was read last. */
   sitemaps: readonly string[] = [];

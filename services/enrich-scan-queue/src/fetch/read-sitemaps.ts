@@ -14,10 +14,8 @@ interface SitemapsOptions {
   readonly readXml: (address: string) => Promise<string>;
 }
 
-/**
- * Paths of the products in the sitemap of a storefront, each product once. Undefined when it lists none, which does not mean that the
- * catalogue is empty. In an index (sitemaps.org) the product files are read, or else files that may be.
- */
+/** Paths of the products in the sitemap of a storefront, each product once. Undefined when it lists none, which does not mean that the catalogue
+ *  is empty. In an index (sitemaps.org) the product files are read, or else files that may be. */
 export async function readProductPaths({ named, platform, host, readXml }: SitemapsOptions): Promise<string[] | undefined> {
   const start = named.find((address) => subjectOf(address) === 'products') ?? named[0] ?? DEFAULT_SITEMAP;
   const text = await readXml(start);

@@ -28,11 +28,8 @@ const BINARY = /[^\P{Cc}\s]/gu;
 const SNIFFED_CHARS = 1_000;
 const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
 
-/**
- * Reads the planned pages after the home page: the catalogue endpoints of the platform, then one page of each class. Each class and
- * document may fail without affecting others. A bot defence, throttling, the deadline or the gate ends the reading, and the data read so
- * far is kept.
- */
+/** Reads the planned pages after the home page: the catalogue endpoints of the platform, then one page of each class. Each class and document may
+ *  fail without affecting others. A bot defence, throttling, the deadline or the gate ends the reading, and the data read so far is kept. */
 export class StorefrontReader {
   readonly #session: FetchSession;
   readonly #limits: FetchLimits;

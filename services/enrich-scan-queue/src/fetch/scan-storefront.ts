@@ -16,10 +16,8 @@ interface ScanStorefrontOptions {
   readonly now: () => number;
 }
 
-/**
- * Reads storefronts: the home page, then the planned pages. A failure of the home page makes the scan a failed attempt. A failure of
- * other pages gives a smaller scope with a note. Spec: S8.1 to S8.3.
- */
+/** Reads storefronts: the home page, then the planned pages. A failure of the home page makes the scan a failed attempt. A failure of other pages
+ *  gives a smaller scope with a note. Spec: S8.1 to S8.3. */
 export function createScanStorefront({ settings, now }: ScanStorefrontOptions): ScanStorefront {
   const robotsCache = new RobotsCache(now);
   return async (domain, context) => {
@@ -35,10 +33,8 @@ export function createScanStorefront({ settings, now }: ScanStorefrontOptions): 
   };
 }
 
-/**
- * The home page of a domain: over https, then with www, then over http if nothing listens on the https port. An invalid certificate is
- * never bypassed with http. If none can be reached, the first failure is reported.
- */
+/** The home page of a domain: over https, then with www, then over http if nothing listens on the https port. An invalid certificate is never
+ *  bypassed with http. If none can be reached, the first failure is reported. */
 async function findHome(domain: string, session: FetchSession, settings: FetchSettings): Promise<SessionResponse> {
   let first: FetchError | undefined;
   for (const address of [`https://${domain}/`, `https://www.${domain}/`, `http://${domain}/`]) {

@@ -82,10 +82,7 @@ export interface GeographyEvidence {
 /** Number of weak signals that have to agree. Spec: S8.12. */
 const FEWEST_SIGNALS = 2;
 
-/**
- * `observed` from settings, else from addresses that agree; `inferred` if two kinds of weak signals agree and no other country has as
- * many.
- */
+/** `observed` from settings, else from addresses that agree; `inferred` if two kinds of weak signals agree and no other country has as many. */
 export function findGeography(evidence: GeographyEvidence): ObservationFacts['geography'] {
   const settings = countryCode(evidence.settingsCountry);
   if (settings !== null) return { country: settings, basis: 'observed' };

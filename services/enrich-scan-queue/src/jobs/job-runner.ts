@@ -22,10 +22,7 @@ export type RunResult = { readonly outcome: 'completed' } | { readonly outcome: 
 /** The end of a run, for metrics. */
 export interface EndedRun {
   readonly job: ClaimedJob;
-  /**
-   * `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was
-   * unavailable.
-   */
+  /** `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was unavailable. */
   readonly result: 'completed' | 'blocked' | 'failed' | 'retried' | 'put_off' | 'handed_back' | 'lost' | 'undecided';
   readonly reason?: string;
   /** Times of `performance.now()`. */
@@ -66,10 +63,8 @@ export class JobRunner {
     this.#renewing = this.#renewLeases();
   }
 
-  /**
-   * Claims a job for a slot of the caller and runs it. Releases the slot after the run, or at once if there is no job. Resolves with
-   * whether there was one.
-   */
+  /** Claims a job for a slot of the caller and runs it. Releases the slot after the run, or at once if there is no job. Resolves with whether
+   *  there was one. */
   async claim(claimJob: () => Promise<ClaimedJob | undefined>): Promise<boolean> {
     let job: ClaimedJob | undefined;
     try {

@@ -19,10 +19,8 @@ interface RequestHandlerTools {
   readonly onDuplicate: () => void;
 }
 
-/**
- * Takes the jobs of messages. Each waits for a slot and is durably claimed before its offset is committed. It runs after that, so a
- * topic's lag counts jobs that no process has taken yet. Use batches of one record, because a batch waits for its last record.
- */
+/** Takes the jobs of messages. Each waits for a slot and is durably claimed before its offset is committed. It runs after that, so a topic's lag
+ *  counts jobs that no process has taken yet. Use batches of one record, because a batch waits for its last record. */
 export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, onDuplicate }: RequestHandlerTools): RecordHandler {
   return async (records) => {
     const rejected: RejectedRecord[] = [];

@@ -49,10 +49,8 @@ const RENEW = `UPDATE scan_jobs j SET due_at = now() + ${seconds('$1')} FROM unn
 const HOLDS = `id = $1 AND lease_id = $2 AND status = 'running'`;
 const GIVE_BACK = `UPDATE scan_jobs SET status = 'queued', lease_id = NULL, due_at = now() + ${seconds('$3')}, attempts = attempts - $4, error = $5 WHERE ${HOLDS}`;
 
-/**
- * Scan jobs for the processes that run them. Only the holder of its lease runs and ends a job. Times are those of the database. Rejects
- * with the driver's errors.
- */
+/** Scan jobs for the processes that run them. Only the holder of its lease runs and ends a job. Times are those of the database. Rejects with the
+ *  driver's errors. */
 export class ScanJobs {
   readonly #pool: PostgresPool;
   readonly #undeliveredMs: number;

@@ -21,10 +21,8 @@ interface DescribedStorefront {
   readonly evidence: StoreEvidence;
 }
 
-/**
- * The facts of a completed scan, with texts that the database can store. Pure. A page that is not open is an observation of its status
- * alone. Spec: S8.15.
- */
+/** The facts of a completed scan, with texts that the database can store. Pure. A page that is not open is an observation of its status alone.
+ *  Spec: S8.15. */
 export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
   return storable(describe(capture, detect));
 }

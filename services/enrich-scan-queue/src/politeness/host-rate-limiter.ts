@@ -48,10 +48,8 @@ export interface HostRateLimiterOptions {
   readonly backlogMs?: number;
 }
 
-/**
- * One connection and one request a second for each host and for each edge, across all replicas, which reserve turns in shared rows. One
- * round trip per request. Spec: S8.4.
- */
+/** One connection and one request a second for each host and for each edge, across all replicas, which reserve turns in shared rows. One round
+ *  trip per request. Spec: S8.4. */
 export class HostRateLimiter {
   readonly counters: PolitenessCounters = { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 };
   readonly #database: Queryable;

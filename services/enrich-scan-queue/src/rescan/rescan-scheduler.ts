@@ -27,10 +27,8 @@ export interface RescanOptions {
 /** `not_leading`: another process holds the lock. */
 type RescanRun = { readonly result: 'queued'; readonly scans: number; readonly due: number } | { readonly result: 'not_leading' };
 
-/**
- * Queues routine scans of due stores, within the limit of open scans, and moves their next scan by the cadence. This also applies to a
- * store whose scan fails, so that it is not scanned repeatedly. One process does so at a time. Spec: S8.14.
- */
+/** Queues routine scans of due stores, within the limit of open scans, and moves their next scan by the cadence. This also applies to a store
+ *  whose scan fails, so that it is not scanned repeatedly. One process does so at a time. Spec: S8.14. */
 export function queueRescans(pool: PostgresPool, options: RescanOptions): Promise<RescanRun> {
   const { maxOpen, createId } = options;
   return pool.transaction(async (transaction) => {

@@ -51,10 +51,8 @@ interface RoutineWorkOptions {
   readonly jobs: Pick<ScanJobs, 'counts'>;
 }
 
-/**
- * Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each runs at its own interval, one at a time. A
- * failure is logged, and the next round tries again.
- */
+/** Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each runs at its own interval, one at a time. A failure is
+ *  logged, and the next round tries again. */
 export class RoutineWork implements AsyncDisposable {
   readonly figures: RoutineFigures = {
     runs: { queued: 0, not_leading: 0, failed: 0 },

@@ -24,10 +24,8 @@ interface RulesReplayOptions extends ReplayContext {
   readonly logger: Logger;
 }
 
-/**
- * Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one
- * store and one transaction at a time, together with other processes of the same rules.
- */
+/** Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one store
+ *  and one transaction at a time, together with other processes of the same rules. */
 export class RulesReplay implements AsyncDisposable {
   readonly figures: ReplayFigures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined };
   readonly #pool: PostgresPool;

@@ -30,10 +30,7 @@ export interface ScanCapture {
   readonly redirects: readonly Redirect[];
 }
 
-/**
- * A scan without a result. It changes only its job. `delayed`: the host or its edge is busy with other scans, and the attempt does not
- * count.
- */
+/** A scan without a result. It changes only its job. `delayed`: the host or its edge is busy with other scans, and the attempt does not count. */
 export type ScanAttempt =
   | {
       readonly outcome: 'blocked' | 'failed';
@@ -53,14 +50,10 @@ export interface RequestTarget {
 
 /** The politeness of one scan, over all replicas: called before each request, waits for its turn within a bound. */
 export interface RequestGate {
-  /**
-   * Resolves with undefined when the request may be sent, else with how long to postpone the scan. Rejects when the signal is aborted.
-   */
+  /** Resolves with undefined when the request may be sent, else with how long to postpone the scan. Rejects when the signal is aborted. */
   waitTurn(target: RequestTarget, signal: AbortSignal): Promise<{ readonly delayedMs: number } | undefined>;
-  /**
-   * `crawl_delay`: the minimum interval between requests to the host from now on. `retry_after`: the time without requests to the host
-   * and its edge.
-   */
+  /** `crawl_delay`: the minimum interval between requests to the host from now on. `retry_after`: the time without requests to the host and its
+   *  edge. */
   slowDown(target: RequestTarget, cause: 'crawl_delay' | 'retry_after', ms: number): Promise<void>;
 }
 

@@ -18,10 +18,8 @@ import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
 /** The default, also in `ongoingai/gateway`. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['x-svc-gateway-key', 'x-ongoingai-gateway-key']);
 
-/**
- * Standard HTTP headers that a request needs for their own purpose, or whose repetitions Node drops. A key there would break the
- * request, or its position in the message would decide which key counts.
- */
+/** Standard HTTP headers that a request needs for their own purpose, or whose repetitions Node drops. A key there would break the request, or its
+ *  position in the message would decide which key counts. */
 const HTTP_HEADERS = new Set(
   `accept accept-charset accept-encoding accept-language age cache-control connection content-encoding content-length
   content-type date etag expect expires forwarded from host http2-settings if-match if-modified-since if-none-match if-range

@@ -19,10 +19,8 @@ const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 const LOOK_AT_STORE =
   'look at err and at gateway-keys.db, or the database of storage.dsn; it is tried again: docs/failure-modes.md#key_store_unavailable';
 
-/**
- * Opens authentication as configured; with authentication off only the retention of audit events runs, because key changes and
- * rejections by PII policy are audited anyway. Faults: `pepper_unusable`, `storage_unusable`.
- */
+/** Opens authentication as configured; with authentication off only the retention of audit events runs, because key changes and rejections by PII
+ *  policy are audited anyway. Faults: `pepper_unusable`, `storage_unusable`. */
 export async function openAuth(
   { auth }: { readonly auth: AuthConfig },
   keys: OpenKeys,

@@ -1,7 +1,4 @@
-/**
- * Admits `limit` events a second of each key and counts the rejected ones. Counts at most `maxKeys` keys a second and rejects further
- * keys.
- */
+/** Admits `limit` events a second of each key and counts the rejected ones. Counts at most `maxKeys` keys a second and rejects further keys. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #clock: () => number;

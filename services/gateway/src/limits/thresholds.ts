@@ -35,10 +35,8 @@ export class ThresholdTable {
   readonly #plans: Map<string, BoundThresholds>;
   readonly #workspacePlans: ReadonlyMap<string, string>;
 
-  /**
-   * A live plan with thresholds replaces the configured one of the same name. A live plan without thresholds keeps the configured plan,
-   * or else the configured limits, because a plan that limits only the store API must not make the gateway unlimited.
-   */
+  /** A live plan with thresholds replaces the configured one of the same name. A live plan without thresholds keeps the configured plan, or else
+   *  the configured limits, because a plan that limits only the store API must not make the gateway unlimited. */
   constructor(limits: GatewayLimits, plans: Readonly<Record<string, GatewayLimits>>, live: AppliedPlans = NO_PLANS) {
     this.#defaults = boundOf(limits);
     this.#plans = new Map(Object.entries(plans).map(([name, plan]) => [name, boundOf(plan)]));

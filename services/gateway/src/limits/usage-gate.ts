@@ -17,10 +17,8 @@ import {
 } from './requests/request-counter.ts';
 import { isDaily, type BoundThresholds, type ThresholdTable, type UnknownPlan } from './thresholds.ts';
 
-/**
- * Applies usage limits between authentication and forwarding, once per request of a known caller. Undefined admits the request. A
- * promise delays it. It must resolve within a bound and must not reject.
- */
+/** Applies usage limits between authentication and forwarding, once per request of a known caller. Undefined admits the request. A promise delays
+ *  it. It must resolve within a bound and must not reject. */
 export type Gate = (caller: Identity) => Rejection | undefined | Promise<Rejection | undefined>;
 
 /** Admits every request. */
@@ -46,10 +44,8 @@ interface BoundLimits {
 
 type Decision = Rejection | undefined | Promise<Rejection | undefined>;
 
-/**
- * Decides whether a request of a known caller may go on to a provider. Takes less than a microsecond. Waits only near a daily quota and
- * for shared limits. Spec: G10.3 to G10.6.
- */
+/** Decides whether a request of a known caller may go on to a provider. Takes less than a microsecond. Waits only near a daily quota and for
+ *  shared limits. Spec: G10.3 to G10.6. */
 export class UsageGate {
   readonly #options: UsageGateOptions;
   #thresholds: ThresholdTable;

@@ -15,10 +15,8 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-/**
- * Allows any page to send any headers. Providers and traces are protected by keys, which a page must be given. Cookies, which browsers
- * add by themselves, never reach a provider. The provider is not asked, because it does not support the gateway's own headers.
- */
+/** Allows any page to send any headers. Providers and traces are protected by keys, which a page must be given. Cookies, which browsers add by
+ *  themselves, never reach a provider. The provider is not asked, because it does not support the gateway's own headers. */
 export function respondToPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
   const requestedHeaders = request.headers['access-control-request-headers'] ?? '';
   drainRequest(request);

@@ -115,20 +115,16 @@ export function createProxy(
   };
 }
 
-/**
- * After a 426, clients that can do without a WebSocket switch to HTTP at once. After other statuses they retry for seconds. RFC 9110,
- * section 15.5.22, requires the name of a protocol.
- */
+/** After a 426, clients that can do without a WebSocket switch to HTTP at once. After other statuses they retry for seconds. RFC 9110, section
+ *  15.5.22, requires the name of a protocol. */
 const NO_WEBSOCKET: Rejection = {
   status: 426,
   error: 'WebSocket connections are not served: send the request over HTTP',
   headers: ['Upgrade', 'HTTP/1.1', 'Connection', 'Upgrade'],
 };
 
-/**
- * Responds instead of the provider, and records a trace and, if there is a reason, an audit event. `isMalformed`: bytes after the
- * request are never served as another request.
- */
+/** Responds instead of the provider, and records a trace and, if there is a reason, an audit event. `isMalformed`: bytes after the request are
+ *  never served as another request. */
 function createReject(context: ProxyContext, admission: Admission) {
   return (
     proxied: ProxiedRequest,

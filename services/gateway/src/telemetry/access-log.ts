@@ -92,10 +92,7 @@ export class AccessEntry {
     this.#lines.info(line, MESSAGE);
   }
 
-  /**
-   * Bodies pass through these methods, except the chunks of a provider's response, which go to the socket and are counted by the
-   * exchange.
-   */
+  /** Bodies pass through these methods, except the chunks of a provider's response, which go to the socket and are counted by the exchange. */
   #countBytes(): void {
     const [request, response] = [this.#request, this.#response];
     const push = request.push.bind(request);

@@ -7,10 +7,8 @@ import type { Outcome } from '@vitrine/traces/trace';
 /** A longer captured body is not parsed: that would take the proxy's thread 100 µs and more. */
 const PARSED_MAX_BYTES = 65_536;
 
-/**
- * The model that a request names, if it is cheap to find. For a cut or broken body, a model before the break. Undefined for an encoded
- * or a long body.
- */
+/** The model that a request names, if it is cheap to find. For a cut or broken body, a model before the break. Undefined for an encoded or a long
+ *  body. */
 export function requestModelOf(body: CapturedBody): string | undefined {
   const isLong = body.facts === undefined && body.bytes > PARSED_MAX_BYTES;
   return isLong ? undefined : factsOf(body, 'json')?.model;

@@ -11,10 +11,8 @@ import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
 import type { Clocks } from '../storage/clocks.ts';
 import { openTestStorage, type TestStorage } from './test-storage.ts';
 
-/**
- * A gateway in this process between two mock providers, on any free port, with its own storage. Every response of its admin API is
- * compared with the OpenAPI document (see `verifyResponses`).
- */
+/** A gateway in this process between two mock providers, on any free port, with its own storage. Every response of its admin API is compared with
+ *  the OpenAPI document (see `verifyResponses`). */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly openai: MockProvider;

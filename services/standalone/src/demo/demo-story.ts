@@ -32,11 +32,8 @@ interface DemoStoryOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Scans the shops every few seconds, changes each after its first completed scan, and prints confirmed signals. Steps do not depend on
- * fixed times, so a slow machine shows the same events later. Resolves when the signal is aborted. A failed round is logged and tried
- * again.
- */
+/** Scans the shops every few seconds, changes each after its first completed scan, and prints confirmed signals. Steps do not depend on fixed
+ *  times, so a slow machine shows the same events later. Resolves when the signal is aborted. A failed round is logged and tried again. */
 export async function tellDemoStory(options: DemoStoryOptions): Promise<void> {
   const story = new DemoStory(options, Date.now());
   await Promise.all([

@@ -29,11 +29,9 @@ const POLL_MS = 100;
 const LOG_TAIL = 1_500;
 const PASS = 0o011;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'shared_buffers=64MB'];
-/**
- * Runs the server until it ends or standard input closes. Standard input is a pipe from this process, which closes however this process
- * ends. The server has its own session, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must
- * stop last. The signal is repeated, because a server that has just been started ignores it.
- */
+/** Runs the server until it ends or standard input closes. Standard input is a pipe from this process, which closes however this process ends. The
+ *  server has its own session, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must stop last. The signal
+ *  is repeated, because a server that has just been started ignores it. */
 const SUPERVISOR = `exec 3<&0
 "$@" </dev/null 3<&- & server=$!
 { cat <&3 >/dev/null; while kill -INT $server; do sleep 1; done; } 2>/dev/null & watcher=$!
@@ -98,10 +96,7 @@ export class PostgresProcess implements AsyncDisposable {
   }
 }
 
-/**
- * Created under another name and then renamed, so that no start finds partial data. A failure, such as a full disk, leaves nothing
- * behind.
- */
+/** Created under another name and then renamed, so that no start finds partial data. A failure, such as a full disk, leaves nothing behind. */
 async function makeData(data: string, password: string, user: ServerUser, env: Record<string, string>): Promise<void> {
   const aside = `${data}.new`;
   const passwordFile = `${data}.password`;
@@ -131,10 +126,8 @@ function libraryPath(path: string): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', [name]: path };
 }
 
-/**
- * Waits for the server of a process that was killed, which stops by itself. After a restart of the machine or the container the file may
- * name a process that is not a server of this data. Then the file is removed, because it would keep the new server from starting.
- */
+/** Waits for the server of a process that was killed, which stops by itself. After a restart of the machine or the container the file may name a
+ *  process that is not a server of this data. Then the file is removed, because it would keep the new server from starting. */
 async function endOfOrphan(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const giveUpAt = performance.now() + ORPHAN_ENDS_WITHIN_MS;

@@ -16,11 +16,9 @@ export interface ServerUser {
   readonly launcher: readonly string[];
 }
 
-/**
- * This process's user; for root `postgres`, or `nobody` if it does not exist. If folders above the programs and the data are closed to
- * that user, like /root, a capability allows it to traverse them. Root has this capability in containers too. Rejects with the folder to
- * open if that is not possible.
- */
+/** This process's user; for root `postgres`, or `nobody` if it does not exist. If folders above the programs and the data are closed to that user,
+ *  like /root, a capability allows it to traverse them. Root has this capability in containers too. Rejects with the folder to open if that is not
+ *  possible. */
 export async function findServerUser(program: string, folder: string): Promise<ServerUser> {
   if (userInfo().uid !== 0) return { owner: undefined, launcher: [] };
   const name = (await idOf('-u', 'postgres')) === undefined ? 'nobody' : 'postgres';

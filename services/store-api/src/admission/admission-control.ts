@@ -72,10 +72,8 @@ const TOO_MANY: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited', 
 const UNVERIFIABLE = 'The API key cannot be verified at the moment; try again in some seconds.';
 const nothing = () => {};
 
-/**
- * Limits within this process before a request gets a connection: unknown tokens use two connections, and a workspace at most half of
- * all. The database decides limits across processes. Spec: S5.1, S5.11, S5.12, S6.4.
- */
+/** Limits within this process before a request gets a connection: unknown tokens use two connections, and a workspace at most half of all. The
+ *  database decides limits across processes. Spec: S5.1, S5.11, S5.12, S6.4. */
 export class AdmissionControl {
   /** Delays refusals of keys. */
   readonly refusals: ResponsePacer;

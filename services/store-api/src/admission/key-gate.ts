@@ -50,10 +50,8 @@ export class KeyGate {
     this.#isOver = isOver;
   }
 
-  /**
-   * One round trip, plus one for the first request of a key in this process, and none for a malformed key. `scope`: undefined when any
-   * key is allowed. Faults: `overloaded`, `key_unverifiable`.
-   */
+  /** One round trip, plus one for the first request of a key in this process, and none for a malformed key. `scope`: undefined when any key is
+   *  allowed. Faults: `overloaded`, `key_unverifiable`. */
   enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     this.#entering = this.#enter(request, scope);
     return this.#entering;

@@ -6,10 +6,8 @@ export const MAX_SEEN_TOKENS = 50_000;
 export const MAX_REFUSED_TOKENS = 10_000;
 const REFUSED_MS = 5_000;
 
-/**
- * Caches the result of token lookups by keyed hash: the key of a token, or that it was unknown some seconds ago. It selects the bound of
- * a request and never admits one, because the key is read again for each request.
- */
+/** Caches the result of token lookups by keyed hash: the key of a token, or that it was unknown some seconds ago. It selects the bound of a
+ *  request and never admits one, because the key is read again for each request. */
 export class SeenTokens {
   readonly #clock: () => number;
   readonly #identities = new Map<string, KeyIdentity>();

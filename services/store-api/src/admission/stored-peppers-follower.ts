@@ -22,10 +22,8 @@ interface FollowerContext {
   readonly logger: Logger;
 }
 
-/**
- * Compares the peppers of this process with those of the stored tokens, and stores at intervals, off the request path: hashes of used
- * tokens under the newest pepper, and unrecorded peppers that verified a token.
- */
+/** Compares the peppers of this process with those of the stored tokens, and stores at intervals, off the request path: hashes of used tokens
+ *  under the newest pepper, and unrecorded peppers that verified a token. */
 export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable {
   readonly hashes: TokenHashes;
   readonly #pool: PostgresPool;

@@ -30,10 +30,8 @@ interface StoresCommand {
   readonly logger: Logger;
 }
 
-/**
- * Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0; 1 when
- * the database fails, with the next step on standard error. Faults: those of the configuration.
- */
+/** Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0; 1 when the
+ *  database fails, with the next step on standard error. Faults: those of the configuration. */
 export async function withStores(
   configOption: string | undefined,
   { env, stderr }: CommandContext,

@@ -22,10 +22,7 @@ export interface Operation<Query = unknown, Body = unknown> {
   readonly agentNotes: string;
   /** Only documented. Handlers respond with 404 to missing objects. */
   readonly params?: z.ZodObject;
-  /**
-   * Strict: unknown names are refused with an error that names them. The same applies to the body, and to operations without query or
-   * body.
-   */
+  /** Strict: unknown names are refused with an error that names them. The same applies to the body, and to operations without query or body. */
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Whether it accepts an Idempotency-Key. */

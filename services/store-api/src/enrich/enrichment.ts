@@ -60,10 +60,8 @@ export interface Enrichment {
   readonly billed: { readonly lookup_cached: number; readonly lookup_live: number };
 }
 
-/**
- * EnrichResponse as JSON in UTF-8. Stored profiles are inserted without parsing: parsing 100 of them would take longer than everything
- * else. So would one string of all (800 KB), which has to be flattened, measured and encoded.
- */
+/** EnrichResponse as JSON in UTF-8. Stored profiles are inserted without parsing: parsing 100 of them would take longer than everything else. So
+ *  would one string of all (800 KB), which has to be flattened, measured and encoded. */
 export function renderEnrichment({ request_id, inputs, findings, scans, billed }: Enrichment): Buffer {
   // The text between two profiles is one part, because a part costs as much as a hundred bytes.
   const parts: string[] = [];

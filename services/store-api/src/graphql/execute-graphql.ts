@@ -46,10 +46,7 @@ interface Seen {
   readonly failures: unknown[];
 }
 
-/**
- * Runs one request: limits, then validation, then resolvers; errors are part of the response. `signal` ends it before all fields are
- * resolved.
- */
+/** Runs one request: limits, then validation, then resolvers; errors are part of the response. `signal` ends it before all fields are resolved. */
 export async function executeGraphql(
   { schema, ports, introspection }: GraphqlOptions,
   params: GraphqlParams,

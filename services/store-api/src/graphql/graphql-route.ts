@@ -43,10 +43,8 @@ interface GraphqlRouteOptions {
   readonly logger: Logger;
 }
 
-/**
- * `POST /graphql`, for first-party surfaces. A request that is not valid GraphQL over HTTP gets the error envelope. Errors of a GraphQL
- * request are in its response with status 200. Spec: S3.6, S10.1.
- */
+/** `POST /graphql`, for first-party surfaces. A request that is not valid GraphQL over HTTP gets the error envelope. Errors of a GraphQL request
+ *  are in its response with status 200. Spec: S3.6, S10.1. */
 export function graphqlRoute({ serviceToken, introspection, ports, refusals, logger }: GraphqlRouteOptions): PlainRoute {
   const isServiceToken = serviceTokenCheck(serviceToken);
   const options: GraphqlOptions = { schema: createSchema(), ports, introspection };

@@ -31,11 +31,8 @@ interface QueryToCheck {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Why a request exceeds the limits; undefined when it does not. Runs before validation, whose time grows with the square of a request's
- * fields. A fragment's weight counts for each use. Fields below introspection fields have no weight, because they are validated
- * elsewhere.
- */
+/** Why a request exceeds the limits; undefined when it does not. Runs before validation, whose time grows with the square of a request's fields. A
+ *  fragment's weight counts for each use. Fields below introspection fields have no weight, because they are validated elsewhere. */
 export function queryLimitError({ document, variables }: QueryToCheck): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)

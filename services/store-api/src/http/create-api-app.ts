@@ -15,10 +15,7 @@ type Params = Record<string, string>;
 
 const VERBS = { GET: 'get', HEAD: 'head', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
-/**
- * The express application of the store API: one table of routes, key checks before everything below `/v1`, and the envelope for every
- * error.
- */
+/** The express application of the store API: one table of routes, key checks before everything below `/v1`, and the envelope for every error. */
 export function createApiApp(options: ApiAppOptions): ApiApp {
   const app = createExpressApp(false);
   for (const [path, handlers] of handlersByPath(options)) {

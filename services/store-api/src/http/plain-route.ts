@@ -9,10 +9,8 @@ import { sendResponse } from './send-response.ts';
 
 export type RouteMethod = Method | 'HEAD';
 
-/**
- * A route outside the contract, such as a page, a probe or `/graphql`. Its handler writes the whole response, whose `X-Request-Id` is
- * `requestId`.
- */
+/** A route outside the contract, such as a page, a probe or `/graphql`. Its handler writes the whole response, whose `X-Request-Id` is
+ *  `requestId`. */
 export interface PlainRoute {
   readonly methods: readonly RouteMethod[];
   /** As in operations: `/stores/{domain}`. */

@@ -3,10 +3,8 @@ import { Fault } from '@vitrine/faults/fault';
 /** Spec: S6.21. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/**
- * Ends a request that takes too long or whose client has left, unless it has begun to commit billed units. From then on the response
- * must match the ledger. Times out once.
- */
+/** Ends a request that takes too long or whose client has left, unless it has begun to commit billed units. From then on the response must match
+ *  the ledger. Times out once. */
 export class RequestDeadline implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #over = Promise.withResolvers<never>();

@@ -24,10 +24,8 @@ interface CanonicalRequest {
 /** `runMetered`, or `runMeteredRead` for read-only requests. */
 type Run<Database> = (pool: PostgresPool, request: MeteredRequest, work: MeteredWork<Database>) => Promise<MeteredOutcome>;
 
-/**
- * Runs a billable request. An error in `work` rolls everything back. If `work` throws an `ApiResponse`, that is the response, and
- * nothing of the request is stored. Spec: S6.8, S6.9, S6.11 to S6.15.
- */
+/** Runs a billable request. An error in `work` rolls everything back. If `work` throws an `ApiResponse`, that is the response, and nothing of the
+ *  request is stored. Spec: S6.8, S6.9, S6.11 to S6.15. */
 export async function runMeteredRequest<Database>(
   run: Run<Database>,
   pool: PostgresPool,

@@ -7,10 +7,8 @@ import { isFault } from '@vitrine/faults/fault';
 import { TOPIC_CHECK_HEADER } from '@vitrine/traces/topic-check';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 
-/**
- * SQLSTATE classes that a record cannot cause: a read-only standby, missing tables or rights, a full disk, a server that is stopping or
- * damaged (PostgreSQL, Appendix A).
- */
+/** SQLSTATE classes that a record cannot cause: a read-only standby, missing tables or rights, a full disk, a server that is stopping or damaged
+ *  (PostgreSQL, Appendix A). */
 const SERVER_STATES = new Set(['25', '42', '53', '57', '58', 'XX']);
 
 /** The result of one batch. Times are those of `performance.now()`. */
@@ -24,10 +22,8 @@ export interface WrittenBatch {
   readonly failures: readonly RecordFailure[];
 }
 
-/**
- * Writes consumed records to the store in one transaction. Records that can never be written are rejected. When the store cannot accept
- * any now, all are delivered again, and those written in the meantime count as duplicates.
- */
+/** Writes consumed records to the store in one transaction. Records that can never be written are rejected. When the store cannot accept any now,
+ *  all are delivered again, and those written in the meantime count as duplicates. */
 export function createRecordHandler(writer: RecordWriter, onBatch: (batch: WrittenBatch) => void): RecordHandler {
   return async (records) => {
     const { traces, sources, rejected } = decodeRecords(records);

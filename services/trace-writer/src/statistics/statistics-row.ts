@@ -17,10 +17,8 @@ interface WriterCounts {
   readonly lastStoreDrop: LastStoreDrop | undefined;
 }
 
-/**
- * Maintains this process's row of statistics, which the diagnostics of the gateways add up: records written, and records that the store
- * refused and that are in the dead letter topic.
- */
+/** Maintains this process's row of statistics, which the diagnostics of the gateways add up: records written, and records that the store refused
+ *  and that are in the dead letter topic. */
 export class StatisticsRow implements AsyncDisposable {
   readonly #database: Queryable;
   readonly #read: () => WriterCounts;

@@ -41,10 +41,8 @@ interface PostgresKeyStoreOptions {
   readonly maxDenials?: number;
 }
 
-/**
- * Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the
- * caller and outlives the store.
- */
+/** Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the caller and
+ *  outlives the store. */
 export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #maxActiveKeys: number;

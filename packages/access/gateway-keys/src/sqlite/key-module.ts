@@ -30,10 +30,8 @@ export function openService(options: unknown): ThreadService {
   };
 }
 
-/**
- * Restoring a backup replaces the open file. Changes in the new file, such as a revocation, would never be seen here, and changes made
- * here would be lost.
- */
+/** Restoring a backup replaces the open file. Changes in the new file, such as a revocation, would never be seen here, and changes made here would
+ *  be lost. */
 function currentStore(open: SqliteKeyStore | undefined, path: string, bounds: SqliteKeyStoreOptions): SqliteKeyStore {
   if (open?.isReplaced === false) return open;
   makeFolder(dirname(path));

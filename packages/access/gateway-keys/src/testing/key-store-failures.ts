@@ -48,10 +48,8 @@ async function stateOf(store: OpenedKeyStore) {
   };
 }
 
-/**
- * A store in which every n-th statement fails, for every n: the call in progress is a fault, has changed nothing, and succeeds when
- * repeated. `openPlace` calls `failures.statement` before each statement.
- */
+/** A store in which every n-th statement fails, for every n: the call in progress is a fault, has changed nothing, and succeeds when repeated.
+ *  `openPlace` calls `failures.statement` before each statement. */
 export function testKeyStoreFailures(openPlace: (failures: StatementFailures) => Promise<KeyPlace>): void {
   test('whichever statement fails, its call is a fault without changes, and the store continues', async () => {
     const expected = await statesWithoutFailure(() => openPlace(new StatementFailures(Number.POSITIVE_INFINITY)));

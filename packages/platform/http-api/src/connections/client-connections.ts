@@ -5,17 +5,13 @@ import type { RejectionFormat, Rejection } from '../rejection.ts';
 import { ClientResponse, sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
 
-/**
- * How long a client may take to close a connection after a final response. A client whose connection is cut at once may never read the
- * response (RFC 9112, 9.6).
- */
+/** How long a client may take to close a connection after a final response. A client whose connection is cut at once may never read the response
+ *  (RFC 9112, 9.6). */
 const LINGER_MS = 2_000;
 /** How long the responses before a malformed request may still take. */
 const FINISH_MS = 3_000;
-/**
- * Requests of one connection that may wait for the responses before them. More are rejected with 503, because each would need a
- * connection to the provider, and one TCP segment can contain 1,800 requests.
- */
+/** Requests of one connection that may wait for the responses before them. More are rejected with 503, because each would need a connection to the
+ *  provider, and one TCP segment can contain 1,800 requests. */
 export const MAX_PIPELINED = 100;
 /** A client that does not read its response is disconnected after this time. */
 const STALL_TIMEOUT_MS = 60_000;
@@ -35,10 +31,8 @@ export interface RefusedMessage {
   /** Status of the response. */
   readonly correlationId: string;
   readonly remoteAddress: string | undefined;
-  /**
-   * Undefined when unknown: for a head that arrived in several segments or not in time, and for a message after a request whose response
-   * was still being sent.
-   */
+  /** Undefined when unknown: for a head that arrived in several segments or not in time, and for a message after a request whose response was
+   *  still being sent. */
   readonly line: RequestLine | undefined;
 }
 
@@ -56,11 +50,9 @@ interface Connection {
   hasStallTimeout: boolean;
 }
 
-/**
- * The client connections of a server, from the first byte to the last. Node serves the requests on them. This class closes connections
- * that received anything other than a request, after the responses before it, and connections with a stalled client. It also closes
- * sockets that Node detaches (CONNECT), for which Node has no timeout, error handler or shutdown.
- */
+/** The client connections of a server, from the first byte to the last. Node serves the requests on them. This class closes connections that
+ *  received anything other than a request, after the responses before it, and connections with a stalled client. It also closes sockets that Node
+ *  detaches (CONNECT), for which Node has no timeout, error handler or shutdown. */
 export class ClientConnections implements Disposable {
   /** Closed connections by reason. */
   readonly closed = createCloseCounts();
@@ -123,10 +115,8 @@ export class ClientConnections implements Disposable {
     if (connection !== undefined) connection.isClosing = true;
   }
 
-  /**
-   * Announces in the responses in progress that their connection ends with them. If the head was already sent, its client expects to
-   * reuse the connection, and may do so before it detects a close. `onPromised` is called when such a response ends.
-   */
+  /** Announces in the responses in progress that their connection ends with them. If the head was already sent, its client expects to reuse the
+   *  connection, and may do so before it detects a close. `onPromised` is called when such a response ends. */
   endAfterResponses(onPromised: () => void): void {
     for (const { last } of this.#open.values()) {
       if (last === undefined || last.writableFinished) continue;
@@ -193,10 +183,8 @@ export class ClientConnections implements Disposable {
     });
   }
 
-  /**
-   * Node's own socket timeout covers unsent data, but also counts idle waiting, which may be long here. Therefore it is set only while a
-   * client reads too slowly. Node resets it when a response ends.
-   */
+  /** Node's own socket timeout covers unsent data, but also counts idle waiting, which may be long here. Therefore it is set only while a client
+   *  reads too slowly. Node resets it when a response ends. */
   #checkStalled(): void {
     for (const [socket, connection] of this.#open) {
       const isBehind = socket.writableLength > 0;

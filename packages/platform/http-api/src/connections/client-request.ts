@@ -31,10 +31,8 @@ export const ClientRequest: typeof IncomingMessage = class ClientRequest extends
   }
 };
 
-/**
- * The headers by name in lower case, when each occurs once and is a plain text. Undefined for all others, which Node joins or drops by
- * its own rules. These include property names of every object, such as `constructor`.
- */
+/** The headers by name in lower case, when each occurs once and is a plain text. Undefined for all others, which Node joins or drops by its own
+ *  rules. These include property names of every object, such as `constructor`. */
 function simpleHeaders(raw: readonly string[]): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
   for (let i = 0; i + 1 < raw.length; i += 2) {

@@ -13,10 +13,8 @@ export interface RequestLine {
   readonly target: string;
 }
 
-/**
- * Reads the request line at the beginning of a request's bytes; undefined when there is none, such as in the middle of a head. A line
- * longer than the searched part counts, because its length may be the reason for the rejection.
- */
+/** Reads the request line at the beginning of a request's bytes; undefined when there is none, such as in the middle of a head. A line longer than
+ *  the searched part counts, because its length may be the reason for the rejection. */
 export function readRequestLine(bytes: Uint8Array | undefined): RequestLine | undefined {
   if (bytes === undefined) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SEARCHED_BYTES)).toString('latin1');

@@ -3,10 +3,8 @@ import type { Duplex } from 'node:stream';
 import { STATUS_CODES, ServerResponse as NodeResponse } from '../node-http.ts';
 import { type RejectionFormat, rejectionBody, type Rejection } from '../rejection.ts';
 
-/**
- * Sends a rejection in JSON; the response's head must not have been sent. `headers` precede the rejection's own. They are alternating
- * names and values and include the correlation id.
- */
+/** Sends a rejection in JSON; the response's head must not have been sent. `headers` precede the rejection's own. They are alternating names and
+ *  values and include the correlation id. */
 export function sendRejection(
   response: ServerResponse,
   rejection: Rejection,
@@ -16,10 +14,8 @@ export function sendRejection(
   response.end(writeHead(response, rejection, headers, body));
 }
 
-/**
- * The same for the last response on its connection. Returns a function that closes it. By then the client has received the whole
- * response, but may still be sending.
- */
+/** The same for the last response on its connection. Returns a function that closes it. By then the client has received the whole response, but
+ *  may still be sending. */
 export function sendRejectionAndClose(
   response: ServerResponse,
   rejection: Rejection,

@@ -24,10 +24,8 @@ const errorBody = z
   .strictObject({ error: z.string().describe('What is wrong, in one sentence.') })
   .meta({ id: 'Error', description: 'Why the request was rejected.' });
 
-/**
- * Generates the OpenAPI 3.1 document of an API from the schemas with which its routes parse. Schemas with an `id` in their metadata
- * become named components.
- */
+/** Generates the OpenAPI 3.1 document of an API from the schemas with which its routes parse. Schemas with an `id` in their metadata become named
+ *  components. */
 export function describeApi(routes: readonly DocumentedRoute[], description: ApiDescription) {
   const { title, version, summary, security } = description;
   const paths = routes.map((route) => [route.path.replaceAll(/:(\w+)/g, '{$1}'), describePath(route, description)] as const);
@@ -197,10 +195,8 @@ const ERROR_STATUSES: Readonly<Record<number, string>> = {
   503: 'The service is not available.',
 };
 
-/**
- * Possible for every request: it is malformed or has an unknown parameter, its method is not supported, it is rejected before routing,
- * or the service fails.
- */
+/** Possible for every request: it is malformed or has an unknown parameter, its method is not supported, it is rejected before routing, or the
+ *  service fails. */
 const OF_ANY_REQUEST = [400, 405, 408, 417, 431, 500];
 
 /** An operation's own error statuses, and those of its permission and its body. */

@@ -82,9 +82,7 @@ export const to = () =>
     'Not after: RFC 3339, or a date for its last moment.',
   );
 
-/**
- * One parameter per filter, and those of `Others`. `satisfies` rejects a parameter without a filter, and a filter without a parameter.
- */
+/** One parameter per filter, and those of `Others`. `satisfies` rejects a parameter without a filter, and a filter without a parameter. */
 export type FilterShapes<Filters, Others extends string = never> = Readonly<Record<keyof Required<Filters> | Others, z.ZodType>>;
 
 /** A query with `from` and `to`. Its handler gets both in milliseconds since the epoch, inclusive. */

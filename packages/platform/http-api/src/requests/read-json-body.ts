@@ -10,10 +10,8 @@ export interface JsonBody<Body> {
   readonly invalid: string;
 }
 
-/**
- * Reads and parses a JSON body. The error is `invalid` if the body is not a JSON object or has an unknown field. For a wrong value it
- * names the field and the rule. Faults: `body_too_large`, `invalid_body`.
- */
+/** Reads and parses a JSON body. The error is `invalid` if the body is not a JSON object or has an unknown field. For a wrong value it names the
+ *  field and the rule. Faults: `body_too_large`, `invalid_body`. */
 export async function readJsonBody<Body>(
   request: AsyncIterable<Buffer>,
   { shape, maxBytes, tooLarge, invalid }: JsonBody<Body>,

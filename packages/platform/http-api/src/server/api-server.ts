@@ -28,10 +28,8 @@ interface ApiServerOptions extends HttpServerOptions, ListenAt {
   readonly idleGraceMs?: number;
 }
 
-/**
- * Serves only an API until disposal, which finishes the requests in flight within the time limit of a shutdown step and then closes
- * every connection. Faults: `address_unusable`.
- */
+/** Serves only an API until disposal, which finishes the requests in flight within the time limit of a shutdown step and then closes every
+ *  connection. Faults: `address_unusable`. */
 export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<ApiServer> {
   const { logger } = options;
   const created = createApiServer(app, options);

@@ -17,9 +17,7 @@ const CHECK_INTERVAL_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** TCP probes begin after this idle time; the system gives up on a peer that is gone some minutes later. */
 const TCP_KEEP_ALIVE_MS = 60_000;
-/**
- * Default time for which a stopping server keeps idle connections: longer than the transit of a request on a machine that is not busy.
- */
+/** Default time for which a stopping server keeps idle connections: longer than the transit of a request on a machine that is not busy. */
 export const IDLE_GRACE_MS = 100;
 /** Must fit into a shutdown step of 5 s. */
 export const MAX_IDLE_GRACE_MS = 4_000;
@@ -47,10 +45,8 @@ export interface HttpServer {
   readonly connections: ClientConnections;
 }
 
-/**
- * An HTTP/1.1 server for untrusted clients: unparsable messages get a JSON response, every connection ends within a bound, and responses
- * are never written out of order.
- */
+/** An HTTP/1.1 server for untrusted clients: unparsable messages get a JSON response, every connection ends within a bound, and responses are
+ *  never written out of order. */
 export function createHttpServer(options: HttpServerOptions, serve: ServeRequest): HttpServer {
   const { maxConnections, correlationHeader, rejections = plainRejections(correlationHeader) } = options;
   const server = createServer({
@@ -93,12 +89,10 @@ export interface StoppingServer {
   readonly closed: Promise<void>;
 }
 
-/**
- * Stops accepting and ends every connection: with its next response, or when it was idle for `idleGraceMs`. A client that sends on an
- * idle connection while the server closes it cannot know whether its request was served. Lost requests when a busy gateway stopped: 70
- * of 8,700 when connections were closed at once; 13 to 55 of 10,000 after 100 ms on a machine so busy that requests were longer in
- * transit; 10 of 22,900 when connections were closed at the end of their stream.
- */
+/** Stops accepting and ends every connection: with its next response, or when it was idle for `idleGraceMs`. A client that sends on an idle
+ *  connection while the server closes it cannot know whether its request was served. Lost requests when a busy gateway stopped: 70 of 8,700 when
+ *  connections were closed at once; 13 to 55 of 10,000 after 100 ms on a machine so busy that requests were longer in transit; 10 of 22,900 when
+ *  connections were closed at the end of their stream. */
 export function stopServer({ server, connections }: HttpServer, idleGraceMs: number = IDLE_GRACE_MS): StoppingServer {
   const [idleClosed, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const stoppedAt = performance.now();

@@ -5,10 +5,8 @@ export function requestError(request: IncomingMessage): string | undefined {
   return versionError(request) ?? hostError(request) ?? codingError(request);
 }
 
-/**
- * Node treats a request line without a version as HTTP/0.9 but reads headers after it, which HTTP/0.9 does not have. It also accepts
- * HTTP/2.0 as a version of this syntax.
- */
+/** Node treats a request line without a version as HTTP/0.9 but reads headers after it, which HTTP/0.9 does not have. It also accepts HTTP/2.0 as
+ *  a version of this syntax. */
 function versionError({ httpVersionMajor }: IncomingMessage): string | undefined {
   return httpVersionMajor === 1 ? undefined : 'the request must be HTTP/1.1 or HTTP/1.0';
 }

@@ -37,10 +37,8 @@ const plainApi = (correlationHeader: string): DocumentedApi => ({
   hasOptions: true,
 });
 
-/**
- * Compares every response of a service in this process with the service's own OpenAPI document, by default below `/` and `/api`. A
- * response that differs from the document becomes a 500 with the reason, so that the test that requested it fails. Disposal fails too.
- */
+/** Compares every response of a service in this process with the service's own OpenAPI document, by default below `/` and `/api`. A response that
+ *  differs from the document becomes a 500 with the reason, so that the test that requested it fails. Disposal fails too. */
 export async function verifyResponses(url: string, about: string | DocumentedApi): Promise<Disposable> {
   const api = typeof about === 'string' ? plainApi(about) : about;
   const document = (await (await fetch(url + api.documentPath)).json()) as Json;

@@ -12,10 +12,8 @@ const codec = {
   decompress: async (buffer: Buffer) => zstdDecompressSync(buffer, { maxOutputLength: MAX_BATCH_BYTES }),
 };
 
-/**
- * kafkajs ships only gzip and reads other codecs from this table. Registering again has no effect. Both directions are synchronous,
- * because passing each batch to Node's thread pool costs more CPU than compressing it. The gateway publishes on a worker thread.
- */
+/** kafkajs ships only gzip and reads other codecs from this table. Registering again has no effect. Both directions are synchronous, because
+ *  passing each batch to Node's thread pool costs more CPU than compressing it. The gateway publishes on a worker thread. */
 export function registerZstd(): void {
   const { CompressionCodecs, CompressionTypes } = kafkajs;
   CompressionCodecs[CompressionTypes.ZSTD] = () => codec;

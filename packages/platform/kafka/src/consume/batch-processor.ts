@@ -19,10 +19,8 @@ export interface ProcessorTools {
 /** Undefined when all records are processed or dead letters; otherwise why processing is not possible now. */
 export type Hindrance = { readonly errorClass: string; readonly reason: string } | 'deferred' | undefined;
 
-/**
- * Processes records with a handler. When the handler throws, the batch is halved until the failing record is found. That record becomes
- * a dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails.
- */
+/** Processes records with a handler. When the handler throws, the batch is halved until the failing record is found. That record becomes a dead
+ *  letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
 export async function processBatch(
   records: readonly ConsumedRecord[],
   tools: ProcessorTools,

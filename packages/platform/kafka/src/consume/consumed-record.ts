@@ -19,10 +19,8 @@ export interface RejectedRecord {
   readonly reason: string;
 }
 
-/**
- * `done`: all records but the rejected ones are processed, durably. `unavailable`: the handler's store is unavailable, and the same
- * records are delivered again when it is back. `deferred`: not now; they are delivered again at once, after a heartbeat to the group.
- */
+/** `done`: all records but the rejected ones are processed, durably. `unavailable`: the handler's store is unavailable, and the same records are
+ *  delivered again when it is back. `deferred`: not now; they are delivered again at once, after a heartbeat to the group. */
 export type HandlerResult =
   | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
   | { readonly status: 'deferred' }

@@ -56,10 +56,8 @@ const FETCH_WAIT_MS = 500;
 const RESTART_MS = 1_000;
 const DISCONNECT_TIMEOUT_MS = 2_000;
 
-/**
- * Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by
- * itself and starts a new session after every error, because kafkajs stops a consumer permanently after some errors.
- */
+/** Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by itself
+ *  and starts a new session after every error, because kafkajs stops a consumer permanently after some errors. */
 export class KafkaConsumer implements AsyncDisposable {
   readonly #client: KafkaClient;
   readonly #options: ConsumerOptions & typeof DEFAULTS;

@@ -9,10 +9,8 @@ interface FetchedTools extends ProcessorTools {
   readonly onCommit: (records: number) => void;
 }
 
-/**
- * Processes the fetched records of one partition in parts, because a fetch may contain many small records, and commits each part.
- * Rejects with errors of the group, which kafkajs handles.
- */
+/** Processes the fetched records of one partition in parts, because a fetch may contain many small records, and commits each part. Rejects with
+ *  errors of the group, which kafkajs handles. */
 export async function processFetched(payload: EachBatchPayload, maxRecords: number, tools: FetchedTools): Promise<Hindrance> {
   const { topic, partition, messages } = payload.batch;
   for (let at = 0; at < messages.length && payload.isRunning() && !payload.isStale(); at += maxRecords) {

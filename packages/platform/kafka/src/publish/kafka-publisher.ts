@@ -16,10 +16,8 @@ export interface PublisherOptions extends Partial<BatchLimits> {
   readonly idleLookMs?: number;
 }
 
-/**
- * Bytes of a send before compression: a whole batch of the gateway's queue with traces of 4 KB. Fits into a topic of 1 MiB at any
- * compression ratio, because zstd and gzip add only a few hundred bytes to incompressible data.
- */
+/** Bytes of a send before compression: a whole batch of the gateway's queue with traces of 4 KB. Fits into a topic of 1 MiB at any compression
+ *  ratio, because zstd and gzip add only a few hundred bytes to incompressible data. */
 export const MAX_BATCH_BYTES = 1_048_000;
 const DEFAULT_LIMITS: BatchLimits = {
   maxBatchRecords: 500,
@@ -44,11 +42,9 @@ interface Session {
   sends: number;
 }
 
-/**
- * Publishes to one topic with an idempotent producer and acks of all replicas. Connects by itself, and again after each failure. While
- * it is not connected, `publish` returns `unavailable` at once. Every failed send replaces the producer, because kafkajs reuses the
- * sequence numbers of records that the broker may have written, and the broker would discard the next records as duplicates.
- */
+/** Publishes to one topic with an idempotent producer and acks of all replicas. Connects by itself, and again after each failure. While it is not
+ *  connected, `publish` returns `unavailable` at once. Every failed send replaces the producer, because kafkajs reuses the sequence numbers of
+ *  records that the broker may have written, and the broker would discard the next records as duplicates. */
 export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly topic: string;
   readonly #client: KafkaClient;

@@ -27,10 +27,8 @@ export function encodeFrame({ key, value, headers }: KafkaRecord): Buffer {
   return frame;
 }
 
-/**
- * Reads the complete records of a segment with any end. Skips a record with a wrong checksum. Stops at an impossible length, such as in
- * a torn end. The records reference `bytes`.
- */
+/** Reads the complete records of a segment with any end. Skips a record with a wrong checksum. Stops at an impossible length, such as in a torn
+ *  end. The records reference `bytes`. */
 export function decodeFrames(bytes: Buffer): SegmentContent {
   const records: KafkaRecord[] = [];
   let damaged = 0;

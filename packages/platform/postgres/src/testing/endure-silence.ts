@@ -4,10 +4,8 @@ import type { TcpProxy } from './tcp-proxy.ts';
 
 const SLOW_MS = 60_000;
 
-/**
- * Makes the database of a running service accept connections without ever answering until health reports it, and then answer again until
- * health recovers. Throws unless the service responds at once, is live and ready the whole time.
- */
+/** Makes the database of a running service accept connections without ever answering until health reports it, and then answer again until health
+ *  recovers. Throws unless the service responds at once, is live and ready the whole time. */
 export async function endureSilence(url: string, proxy: TcpProxy): Promise<void> {
   const isAway = async () => {
     for (const path of ['/livez', '/readyz']) {

@@ -13,10 +13,8 @@ export interface TcpProxy extends AsyncDisposable {
   freeze(): void;
   /** Like `freeze`, also for new connections until it is reopened: they are accepted but never answered. */
   hang(): void;
-  /**
-   * Closes the connection that next sends `marker`. `request`: before the database gets it; `response`: when its response has arrived,
-   * without forwarding it. `isLast`: also closes all others and accepts no more.
-   */
+  /** Closes the connection that next sends `marker`. `request`: before the database gets it; `response`: when its response has arrived, without
+   *  forwarding it. `isLast`: also closes all others and accepts no more. */
   cutAt(marker: string, what: 'request' | 'response', isLast?: boolean): void;
 }
 

@@ -8,20 +8,16 @@ export type Framing = 'sse' | 'lines';
 /** The beginning of events with another content type: some fields or comments, and one JSON value. */
 const EVENTS = /^\ufeff?(?:(?:data|event|id|retry)?:[^\r\n]*[\r\n]+){0,8}?data: ?[{[]/;
 
-/**
- * How a body is divided into events; undefined for a single value. Decided by its content rather than its content type, because NDJSON
- * has many types, and a provider may respond to a streaming request with a JSON error. Cost: two searches for a line feed.
- */
+/** How a body is divided into events; undefined for a single value. Decided by its content rather than its content type, because NDJSON has many
+ *  types, and a provider may respond to a streaming request with a JSON error. Cost: two searches for a line feed. */
 export function framingOf(text: string, kind: BodyKind): Framing | undefined {
   if (kind === 'sse' && (!/^\s*[{[]/.test(text) || /[\r\n]data:/.test(text))) return 'sse';
   if (EVENTS.test(text)) return 'sse';
   return isInLines(text) ? 'lines' : undefined;
 }
 
-/**
- * Whether the first or the last line is a separate value. Within one JSON value, a line that ends like a value is never followed by one
- * that begins like a value, because there is a comma or a colon between them.
- */
+/** Whether the first or the last line is a separate value. Within one JSON value, a line that ends like a value is never followed by one that
+ *  begins like a value, because there is a comma or a colon between them. */
 function isInLines(text: string): boolean {
   const first = text.indexOf('\n');
   // Without a line feed there is one line. A single bracket begins indented JSON.

@@ -13,10 +13,8 @@ interface DeniedValue extends Span {
 const SCHEMA_MAX_LENGTH = 65_536;
 const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
 
-/**
- * Fields by their names: whole names, in any letter case, and with `-`, `_`, a space or nothing where a denied name has one of these:
- * `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8.
- */
+/** Fields by their names: whole names, in any letter case, and with `-`, `_`, a space or nothing where a denied name has one of these: `api_key`
+ *  is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8. */
 export class DeniedFields {
   /** For a prefilter: every JSON text with such a field contains one of these. */
   readonly words: readonly string[];
@@ -39,11 +37,9 @@ export class DeniedFields {
     this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
   }
 
-  /**
-   * Values of denied members in JSON text, cut or complete, and in texts that contain JSON. Empty values, `null` and booleans do not
-   * count. If a JSON Schema describes the member, only the values in the description count, and only at places of descriptions, because
-   * data may look the same.
-   */
+  /** Values of denied members in JSON text, cut or complete, and in texts that contain JSON. Empty values, `null` and booleans do not count. If a
+   *  JSON Schema describes the member, only the values in the description count, and only at places of descriptions, because data may look the
+   *  same. */
   *membersOf(text: string): Generator<DeniedValue> {
     const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
     const names = new EnclosingNames(text);

@@ -3,10 +3,8 @@ import { decodedString, isSpace } from './json-text.ts';
 /** The beginning of an object is searched for this many characters before one of its members. */
 const WITHIN = 65_536;
 
-/**
- * Finds the names of objects from their members: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so that
- * text around the JSON does not matter. With ascending positions, all members of one object cost one pass.
- */
+/** Finds the names of objects from their members: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so that text
+ *  around the JSON does not matter. With ascending positions, all members of one object cost one pass. */
 export class EnclosingNames {
   readonly #text: string;
   /** Nested members may cause repeated passes over the text before them. The total is limited to this. */

@@ -62,10 +62,8 @@ function valueOf(text: string, match: RegExpExecArray, bare: BareValues, isJson:
   return isAny || (looksSecret(value) && (mayHaveBlanks || !/\s/.test(value))) ? { start: from, end } : undefined;
 }
 
-/**
- * The end of a value with its opening quote before `from`: the quote with the same number of backslashes, or else the end of the line or
- * of the JSON string.
- */
+/** The end of a value with its opening quote before `from`: the quote with the same number of backslashes, or else the end of the line or of the
+ *  JSON string. */
 function endOfQuoted(text: string, from: number, quote: string, isJson: boolean): number {
   const slashes = quote.length - 1;
   const mark = quote.at(-1);

@@ -14,10 +14,8 @@ const NUMBERED_TYPE = /^(?:u?int|float|big|bytes|utf)[\w-]*$/i;
 /** Characters that may follow a value in prose and code. */
 const BEHIND_VALUE = ')]}>.:?';
 
-/**
- * Unquoted values of consecutive names: `token:token:token:` is one value after the first name, and a shorter one after each of the
- * others. Positions must ascend, so that all of them take one pass.
- */
+/** Unquoted values of consecutive names: `token:token:token:` is one value after the first name, and a shorter one after each of the others.
+ *  Positions must ascend, so that all of them take one pass. */
 export class BareValues {
   readonly #text: string;
   readonly #pattern: RegExp;

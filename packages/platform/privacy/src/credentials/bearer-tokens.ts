@@ -1,10 +1,8 @@
 import type { Span } from '../text-edit.ts';
 
 const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
-/**
- * A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words. Words of this length are
- * redacted, because a token may consist of letters.
- */
+/** A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words. Words of this length are redacted,
+ *  because a token may consist of letters. */
 const LENGTH_ANYWHERE = 6;
 const LOOKED_BACK = 40;
 /** The text before a header's value, a string or a parameter; after `authorization:` it is always a header. */
@@ -12,10 +10,8 @@ const AUTHORIZATION = /authorization\W{0,24}$/i;
 const BEGINS_VALUE = /(?:^|[\r\n"'=&?;/]|\\[nrt])[ \t]{0,4}$/;
 const ENDS_VALUE = /[\r\n"'&;,\\)\]}`]/;
 
-/**
- * Bearer tokens. A token of six characters counts anywhere. A shorter one counts if it is a complete value (of a header, a string or a
- * line), after `authorization:`, or if it is not a word.
- */
+/** Bearer tokens. A token of six characters counts anywhere. A shorter one counts if it is a complete value (of a header, a string or a line),
+ *  after `authorization:`, or if it is not a word. */
 export function findBearerTokens(text: string): Span[] {
   const found: Span[] = [];
   BEARER.lastIndex = 0;

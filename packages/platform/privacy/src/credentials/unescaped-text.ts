@@ -13,10 +13,8 @@ interface UnescapedText {
 // Bytes in percent-encoding, and ASCII in JSON escapes, whose backslash is itself escaped in nested JSON.
 const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
 
-/**
- * Decodes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single latin-1
- * characters, which suffices to exclude ASCII letters.
- */
+/** Decodes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single latin-1
+ *  characters, which suffices to exclude ASCII letters. */
 function unescapedText(text: string): UnescapedText | undefined {
   if (!text.includes('%') && !text.includes('\\u00')) return undefined;
   /** Positions of decoded characters in the new text, and by how much it is shorter after each. */

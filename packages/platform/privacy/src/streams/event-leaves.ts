@@ -31,10 +31,8 @@ interface Container {
 /** A more deeply nested string does not count as a fragment of a text. */
 const MAX_DEPTH = 32;
 
-/**
- * Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Excludes indexes that change from
- * fragment to fragment (`start_char_index`), and `id`, which only the first fragment of a tool call has.
- */
+/** Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Excludes indexes that change from fragment to
+ *  fragment (`start_char_index`), and `id`, which only the first fragment of a tool call has. */
 const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
 const IDENTITY_NAMES: ReadonlySet<string | undefined> = new Set(IDENTITIES);
 /** Members with complete values: names, and values that providers choose from fixed lists or generate at random. */

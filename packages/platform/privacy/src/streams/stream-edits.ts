@@ -13,10 +13,8 @@ interface StreamSearch {
   readonly isCut: boolean;
 }
 
-/**
- * The edits of a stream's body: within its events, and in fragmented texts, which are joined because an address is seldom within one
- * fragment. A finding over several fragments is replaced in the first and removed from the others.
- */
+/** The edits of a stream's body: within its events, and in fragmented texts, which are joined because an address is seldom within one fragment. A
+ *  finding over several fragments is replaced in the first and removed from the others. */
 export function streamEdits(stream: string, framing: Framing, search: StreamSearch): TextEdit[] {
   const { texts, splitEvents } = readEventStream(stream, framing);
   const fragmented: StreamText[] = [];
@@ -35,11 +33,9 @@ export function streamEdits(stream: string, framing: Framing, search: StreamSear
   return edits.length < 2 ? edits : mergedEdits(edits);
 }
 
-/**
- * Edits of a fragmented text, found in the joined text. Findings within a single fragment are redacted as well, because it is stored
- * like that, and events that only look like fragments may contain complete texts. A denied field is not searched in fragments, because
- * half of one is not a field.
- */
+/** Edits of a fragmented text, found in the joined text. Findings within a single fragment are redacted as well, because it is stored like that,
+ *  and events that only look like fragments may contain complete texts. A denied field is not searched in fragments, because half of one is not a
+ *  field. */
 function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf, bodyEdits, isCut }: StreamSearch): TextEdit[] {
   const { joined } = text;
   const whole = editsOf(joined);
@@ -62,10 +58,8 @@ function ownEdits(stream: string, text: StreamText, editsOf: StreamSearch['edits
   return edits;
 }
 
-/**
- * Edits of a text without those that only extend the edit of a single fragment. Deltas in lines are declared as such. Other lines may be
- * rows of a file, and an address at the end of a row must not include the beginning of the next.
- */
+/** Edits of a text without those that only extend the edit of a single fragment. Deltas in lines are declared as such. Other lines may be rows of
+ *  a file, and an address at the end of a row must not include the beginning of the next. */
 function withoutRowOverlaps(whole: readonly TextEdit[], own: readonly TextEdit[]): TextEdit[] {
   let next = 0;
   return whole.filter((edit) => {

@@ -13,10 +13,8 @@ export function labelOf(value: string | undefined): string {
   return trimmed === '' ? UNKNOWN : scrub(trimmed).text.slice(0, LABEL_MAX_CHARACTERS);
 }
 
-/**
- * Names that come from clients, at most `capacity` of them; any further one is `other`. A name without a successful request is accepted
- * only while less than a quarter is full, so that no client can fill the table with invented names.
- */
+/** Names that come from clients, at most `capacity` of them; any further one is `other`. A name without a successful request is accepted only
+ *  while less than a quarter is full, so that no client can fill the table with invented names. */
 export class BoundedNames {
   /** How often a name became `other`. */
   collapsed = 0;

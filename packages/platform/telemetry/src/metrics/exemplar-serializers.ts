@@ -18,10 +18,7 @@ const LENGTH_DELIMITED = 2;
 // OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147), so they are added to the output of the stock serializers,
 // which write metrics and points in input order.
 
-/**
- * Wraps the stock serializer. Adds the exemplars of histograms to their points, each once, and corrects points that begin after their
- * end.
- */
+/** Wraps the stock serializer. Adds the exemplars of histograms to their points, each once, and corrects points that begin after their end. */
 export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
   const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
     ? JsonMetricsSerializer
@@ -59,10 +56,8 @@ function newExemplars({ scopeMetrics }: ResourceMetrics, since: number): ByMetri
   );
 }
 
-/**
- * After the clock was set back, points begin in the future, and collectors refuse a point that begins after its end. The start of such a
- * point is set to its end. Its counts are correct.
- */
+/** After the clock was set back, points begin in the future, and collectors refuse a point that begins after its end. The start of such a point is
+ *  set to its end. Its counts are correct. */
 function withoutFutureStarts(metrics: ResourceMetrics): ResourceMetrics {
   const points = metrics.scopeMetrics.flatMap((scope) => scope.metrics.flatMap(({ dataPoints }): Timed[] => dataPoints));
   if (!points.some(beginsAfterItsEnd)) return metrics;

@@ -38,10 +38,8 @@ interface SeriesTableOptions<Series> {
   readonly make: (attributes: MetricAttributes) => Series;
 }
 
-/**
- * The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are created once, because creating
- * and hashing them for every request cost more than everything else recorded.
- */
+/** The attribute sets that a service has recorded, at most `capacity` of them. The attributes of a set are created once, because creating and
+ *  hashing them for every request cost more than everything else recorded. */
 export class SeriesTable<Series> {
   /** How often a set became `other` because the table was full. */
   collapsed = 0;

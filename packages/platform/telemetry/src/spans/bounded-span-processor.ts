@@ -28,10 +28,8 @@ export interface SpanCounts {
   dropped: number;
 }
 
-/**
- * The SDK's batch processor with a bound that includes the spans being exported, and with counts. While a collector is slow or
- * unavailable, spans are dropped and counted instead of kept.
- */
+/** The SDK's batch processor with a bound that includes the spans being exported, and with counts. While a collector is slow or unavailable, spans
+ *  are dropped and counted instead of kept. */
 export class BoundedSpanProcessor implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #counts: SpanCounts;

@@ -56,10 +56,8 @@ export interface SpanResult {
   readonly failure: string | undefined;
 }
 
-/**
- * The server span of one request, and the parent of its children. For an unsampled request only the ids are kept, without children and
- * attributes. Times are those of `performance.now()`.
- */
+/** The server span of one request, and the parent of its children. For an unsampled request only the ids are kept, without children and
+ *  attributes. Times are those of `performance.now()`. */
 export class ServerSpan implements SpanIds {
   /** Whether the request is sampled: by the client's decision in a valid `traceparent`, else by the ratio. */
   readonly isRecording: boolean;
@@ -98,10 +96,8 @@ export class ServerSpan implements SpanIds {
     return traceParentOf(this.#ids);
   }
 
-  /**
-   * Runs `work` with this span active, so that its log lines have the ids. Not for callbacks of a pooled connection, which run in the
-   * context of the request that opened it.
-   */
+  /** Runs `work` with this span active, so that its log lines have the ids. Not for callbacks of a pooled connection, which run in the context of
+   *  the request that opened it. */
   run<T>(work: () => T): T {
     return activeContext.with(this.#context, work);
   }

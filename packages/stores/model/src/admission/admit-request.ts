@@ -62,10 +62,8 @@ type AdmissionRow = Omit<AuthenticatedKey['key'], 'id'> &
     readonly period_ends_at: number;
   };
 
-/**
- * Authenticates and admits a request in one round trip; limits apply across all replicas. Not cached, so a revocation applies from the
- * next request on. Spec: S5.9, S6.1.
- */
+/** Authenticates and admits a request in one round trip; limits apply across all replicas. Not cached, so a revocation applies from the next
+ *  request on. Spec: S5.9, S6.1. */
 export async function admitRequest(
   database: Queryable,
   { token, scope, lease_id }: AdmissionRequest,
@@ -123,10 +121,8 @@ const IDENTIFY = `SELECT CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked_key' W
 /** `pepper_version`: of the stored hash. */
 type StoredKeyLookup = (ValidKey & { readonly pepper_version: number }) | RefusedKey;
 
-/**
- * The owner of a token, before the first admission of its key in a process. It takes no lock, so that locked rows of a workspace delay
- * no other workspace. `token`: the hashes under which the token may be stored.
- */
+/** The owner of a token, before the first admission of its key in a process. It takes no lock, so that locked rows of a workspace delay no other
+ *  workspace. `token`: the hashes under which the token may be stored. */
 export async function identifyKey(database: Queryable, token: readonly TokenHash[]): Promise<StoredKeyLookup> {
   const values = [token.map(({ token_mac }) => token_mac), DEFAULT_LIMITS];
   const [row] = await database.query<StoredKeyLookup>(IDENTIFY, values, { name: 'identify_key' });

@@ -34,10 +34,7 @@ export async function analyzeStore(
   return analysis;
 }
 
-/**
- * The open job of the domain, which cannot end before the transaction does, because ending it waits for the row and then finds the
- * analysis.
- */
+/** The open job of the domain, which cannot end before the transaction does, because ending it waits for the row and then finds the analysis. */
 async function openScan(transaction: Transaction, domain: string, at: number, random: (bytes: number) => Uint8Array) {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const scans = { domains: [domain], cause: 'requested', createId: () => createId('job', at, random) } as const;

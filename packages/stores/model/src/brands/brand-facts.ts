@@ -34,10 +34,8 @@ export function brandFactsOf(storefront_id: string, domain: string, facts: Obser
   };
 }
 
-/**
- * Facts that two stores share. Organisations are equal by a registration number, or by their site if that is the domain of one of the
- * two, because names are not unique, and an agency may declare itself on every site. Alternates count when each names the other.
- */
+/** Facts that two stores share. Organisations are equal by a registration number, or by their site if that is the domain of one of the two,
+ *  because names are not unique, and an agency may declare itself on every site. Alternates count when each names the other. */
 export function sharedFacts(a: BrandFacts, b: BrandFacts): BrandFact[] {
   const shared: BrandFact[] = [];
   if (a.shop_id !== null && a.shop_id === b.shop_id) shared.push('shop_id');

@@ -31,10 +31,8 @@ interface BrandGroup {
   readonly others: readonly string[];
 }
 
-/**
- * The brand group of a store from its own facts and those of others; undefined if there is none. Which of two groups remains does not
- * depend on the scanned store.
- */
+/** The brand group of a store from its own facts and those of others; undefined if there is none. Which of two groups remains does not depend on
+ *  the scanned store. */
 export async function findBrandGroup(
   transaction: Transaction,
   facts: BrandFacts,
@@ -57,10 +55,8 @@ export async function saveBrandFacts(transaction: Transaction, facts: BrandFacts
   await transaction.execute(UPSERT, [storefront_id, domain, shop_id, organization_domain, organization_ids, hreflang_domains]);
 }
 
-/**
- * Assigns a group to a store unless another transaction has locked its domain. Such a store gets it with its next scan, because waiting
- * for each other's domains could deadlock. Then resolves to false.
- */
+/** Assigns a group to a store unless another transaction has locked its domain. Such a store gets it with its next scan, because waiting for each
+ *  other's domains could deadlock. Then resolves to false. */
 export async function joinBrandGroup(transaction: Transaction, domain: string, brandGroupId: string): Promise<boolean> {
   if (!(await tryLockByName(transaction, nameOfLock(domain)))) return false;
   await transaction.execute('UPDATE stores SET brand_group_id = $2 WHERE domain = $1', [domain, brandGroupId]);

@@ -37,10 +37,8 @@ interface ClaimedReplays {
   readonly remaining: number | undefined;
 }
 
-/**
- * Claims at most `limit` of the next stores with other rules than the current ones. Every process may claim, and each gets different
- * stores. Stores of a dead process are left to the next pass.
- */
+/** Claims at most `limit` of the next stores with other rules than the current ones. Every process may claim, and each gets different stores.
+ *  Stores of a dead process are left to the next pass. */
 export function claimReplays(pool: PostgresPool, rules: Rules, limit: number): Promise<ClaimedReplays> {
   return pool.transaction(async (transaction) => {
     const checksum = rules.registry_checksum;

@@ -26,10 +26,7 @@ export interface CommitContext {
 /** The effects of an observation. */
 export interface CommittedObservation {
   readonly storefront_id: string;
-  /**
-   * `late`: later observations were already stored, so the log was derived again; `repeated`: it was already stored, and nothing
-   * changed.
-   */
+  /** `late`: later observations were already stored, so the log was derived again; `repeated`: it was already stored, and nothing changed. */
   readonly arrival: 'first' | 'next' | 'late' | 'repeated';
   /** Undefined if it is not a store. */
   readonly profile: RenderedProfile | undefined;
@@ -43,10 +40,8 @@ export interface CommittedObservation {
   readonly withdrawn: readonly Pick<ConfirmedSignal, 'type'>[];
 }
 
-/**
- * Writes an observation, the resulting state, signals and profile in the caller's transaction, and completes its scan job. Commits of
- * one domain wait for each other. Spec: S1.2 to S1.4, S3.31, S9.13.
- */
+/** Writes an observation, the resulting state, signals and profile in the caller's transaction, and completes its scan job. Commits of one domain
+ *  wait for each other. Spec: S1.2 to S1.4, S3.31, S9.13. */
 export async function commitObservation(
   transaction: Transaction,
   observation: Observation,

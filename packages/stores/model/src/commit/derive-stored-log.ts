@@ -16,10 +16,8 @@ const SELECT_PAGE = `SELECT id, completed_at, registry_checksum, facts FROM obse
 const SELECT_CHECKSUMS = 'SELECT DISTINCT registry_checksum FROM observations WHERE storefront_id = $1';
 const SELECT_HOLDS = 'SELECT slug, held_from AS "from", held_until AS until FROM removal_holds';
 
-/**
- * Derives a store again from its whole log, including an observation that is not in it yet, in the order of the log. Needed for a late
- * observation, because the current state is its future. The result does not depend on the current time.
- */
+/** Derives a store again from its whole log, including an observation that is not in it yet, in the order of the log. Needed for a late
+ *  observation, because the current state is its future. The result does not depend on the current time. */
 export async function deriveStoredLog(
   transaction: Transaction,
   storefront_id: string,

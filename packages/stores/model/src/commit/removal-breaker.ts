@@ -9,10 +9,8 @@ const MAX_LOSSES = 5_000;
 const HOLD_MS = 86_400_000;
 const LOSSES_KEPT_DAYS = 7;
 
-/**
- * Records losses and counts them: all of the day, and as many stores with the technology as the decision needs. The store being
- * committed still has it. The count does not include its loss, because it is in the same statement.
- */
+/** Records losses and counts them: all of the day, and as many stores with the technology as the decision needs. The store being committed still
+ *  has it. The count does not include its loss, because it is in the same statement. */
 const RECORD = `WITH recorded AS (
     INSERT INTO technology_losses SELECT slug, $2, $3 FROM unnest($1::text[]) AS slug ON CONFLICT DO NOTHING
   ), expired AS (
@@ -36,10 +34,8 @@ interface Loss {
   readonly base: number;
 }
 
-/**
- * Records that a store lost technologies, and holds removals of technologies that too many stores have lost. Resolves with the new
- * holds. Losses of concurrent transactions are not visible, so one more per scanner may pass.
- */
+/** Records that a store lost technologies, and holds removals of technologies that too many stores have lost. Resolves with the new holds. Losses
+ *  of concurrent transactions are not visible, so one more per scanner may pass. */
 export async function recordLosses(
   transaction: Transaction,
   { slugs, storefront_id, at }: { readonly slugs: readonly string[]; readonly storefront_id: string; readonly at: number },

@@ -9,10 +9,8 @@ const IN_PARALLEL = 4;
 const SELECT_PAGE = `SELECT storefront_id, domain FROM stores WHERE storefront_id > $1 AND is_ecommerce AND last_completed_scan_at IS NOT NULL
   ORDER BY storefront_id LIMIT ${PAGE}`;
 
-/**
- * Renders all profiles again, for other URLs or another vocabulary, while the service runs. Resolves with their number. `onProgress` is
- * called with the number done so far.
- */
+/** Renders all profiles again, for other URLs or another vocabulary, while the service runs. Resolves with their number. `onProgress` is called
+ *  with the number done so far. */
 export async function renderProfiles(pool: PostgresPool, urls: PublicUrls, onProgress: (done: number) => void): Promise<number> {
   let done = 0;
   let after = '';

@@ -25,10 +25,8 @@ export interface ReplayContext {
   readonly urls: PublicUrls;
 }
 
-/**
- * Applies the current rules to the kept evidence of a store, and writes the resulting state and profile without signals. Resolves to
- * false when there was nothing to do, because a commit was faster or the storefront was moving. Spec: S9.10.
- */
+/** Applies the current rules to the kept evidence of a store, and writes the resulting state and profile without signals. Resolves to false when
+ *  there was nothing to do, because a commit was faster or the storefront was moving. Spec: S9.10. */
 export async function replayStore(transaction: Transaction, storefrontId: string, context: ReplayContext): Promise<boolean> {
   const { rules, urls } = context;
   const [before] = await transaction.query<Row>(SELECT, [storefrontId]);

@@ -8,10 +8,8 @@ export interface Rules {
   readonly registry_checksum: string;
   /** The id of a rule changes with the rule. */
   readonly ids: readonly string[];
-  /**
-   * The detections of the rules on kept evidence; undefined for unreadable evidence. Data that the evidence lacks for these rules is
-   * missing from the channels of its pages.
-   */
+  /** The detections of the rules on kept evidence; undefined for unreadable evidence. Data that the evidence lacks for these rules is missing from
+   *  the channels of its pages. */
   readonly detect: (evidence: unknown) => Detections | undefined;
 }
 

@@ -65,10 +65,8 @@ interface StoreWrite {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/**
- * One statement, because each takes a round trip while other scans of the store wait. Foreign keys are checked at its end. The number of
- * parameters is constant, so that it is prepared once.
- */
+/** One statement, because each takes a round trip while other scans of the store wait. Foreign keys are checked at its end. The number of
+ *  parameters is constant, so that it is prepared once. */
 function writeStatement(write: StoreWrite): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const put = (value: unknown, type = '') => `$${values.push(value ?? null)}${type}`;

@@ -26,10 +26,8 @@ const ADD = `WITH wanted AS (
   SELECT count(*) FILTER (WHERE storefront_id = ANY ($1)) AS added, count(*) FILTER (WHERE NOT storefront_id = ANY ($1)) AS ranked
   FROM changed`;
 
-/**
- * Adds domains as candidates, which have no profile before their first completed observation, and sets the ranks of known ones. Each
- * domain must occur once.
- */
+/** Adds domains as candidates, which have no profile before their first completed observation, and sets the ranks of known ones. Each domain must
+ *  occur once. */
 export async function addToCorpus(
   database: Queryable,
   entries: readonly CorpusEntry[],

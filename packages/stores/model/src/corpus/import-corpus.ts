@@ -29,10 +29,8 @@ interface CorpusImportResult {
   readonly bad: number;
 }
 
-/**
- * Imports a list of domains, as a stream and in batches; the file can be imported again after an error. A domain that occurs twice gets
- * the rank of its last line.
- */
+/** Imports a list of domains, as a stream and in batches; the file can be imported again after an error. A domain that occurs twice gets the rank
+ *  of its last line. */
 export async function importCorpus(database: Queryable, options: CorpusImport): Promise<CorpusImportResult> {
   const { chunks, keepGoing, onBadLine, onProgress, nowMs, random } = options;
   const result = { lines: 0, added: 0, ranked: 0, bad: 0 };

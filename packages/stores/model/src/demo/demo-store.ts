@@ -63,10 +63,7 @@ const SCAN_MS = 9_000;
 /** Its domain has no store, so a routine scan would replace the recorded data. */
 const NEVER_SCAN = `UPDATE stores SET next_scan_at = '9999-01-01Z' WHERE domain = $1`;
 
-/**
- * Commits the recorded observation of the demo store, as if its scan had just completed, unless the store exists. Resolves with its
- * domain.
- */
+/** Commits the recorded observation of the demo store, as if its scan had just completed, unless the store exists. Resolves with its domain. */
 export async function commitDemoStore(
   transaction: Transaction,
   urls: PublicUrls,

@@ -58,10 +58,7 @@ interface CandidateToResolve {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/**
- * Decides a candidate: it belongs to the domain, which is added to the corpus, or its claim is rejected. Repeating a decision has no
- * effect.
- */
+/** Decides a candidate: it belongs to the domain, which is added to the corpus, or its claim is rejected. Repeating a decision has no effect. */
 export async function resolveCandidate(transaction: Transaction, decision: CandidateToResolve): Promise<CandidateDecision> {
   const { id, domain, at, random } = decision;
   const text = `SELECT ${COLUMNS} FROM candidates WHERE id = $1 FOR UPDATE`;

@@ -30,10 +30,8 @@ const INSERT_CANDIDATES = `INSERT INTO candidates (id, evidence_id, domain, tech
   SELECT c.id, $1, c.domain, c.slug, c.claim, $2, $3, $8
   FROM unnest($4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, domain, slug, claim)`;
 
-/**
- * Stores evidence and creates a candidate for each claim, in the caller's transaction. A retry with the same key gets the first receipt,
- * and waits while that is being written. Spec: S10.3.
- */
+/** Stores evidence and creates a candidate for each claim, in the caller's transaction. A retry with the same key gets the first receipt, and
+ *  waits while that is being written. Spec: S10.3. */
 export async function ingestEvidence(transaction: Transaction, evidence: EvidenceToIngest): Promise<EvidenceOutcome> {
   const { input, idempotency_key, at, random } = evidence;
   const unknown = await unknownTechnology(transaction, input);

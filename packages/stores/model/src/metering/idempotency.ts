@@ -51,10 +51,8 @@ const FIND = `SELECT fingerprint, request_id, status, etag, body, EXISTS (
 
 type FoundRow = StoredResponse & { readonly fingerprint: Buffer; readonly is_denied_since: boolean };
 
-/**
- * Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction has the key it
- * waits for its end. If that one fails, nothing of it remains and the key is claimed here.
- */
+/** Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction has the key it waits for
+ *  its end. If that one fails, nothing of it remains and the key is claimed here. */
 export async function claimIdempotencyKey(transaction: Transaction, request: IdempotentRequest): Promise<IdempotencyClaim> {
   const { workspace_id, idempotency_key, fingerprint, request_id, domains } = request;
   const values = [workspace_id, idempotency_key, fingerprint, request_id];

@@ -29,10 +29,8 @@ export interface MeteredRequest {
   readonly beforeCommit?: () => void;
 }
 
-/**
- * `used`: of the billing period, after the request; undefined when it cost nothing. `answered_anew`: instead of a replay that may no
- * longer be shown.
- */
+/** `used`: of the billing period, after the request; undefined when it cost nothing. `answered_anew`: instead of a replay that may no longer be
+ *  shown. */
 export type MeteredOutcome =
   | { readonly kind: 'completed'; readonly response: MeteredResult['response']; readonly used: UnitCounts | undefined }
   | { readonly kind: 'replayed'; readonly response: StoredResponse }

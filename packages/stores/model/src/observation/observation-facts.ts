@@ -26,18 +26,13 @@ export const detections = z.strictObject({
   /** The classes of pages that were read, with the readable channels of each. Nothing outside these can count as missed. */
   pages: z.record(name, z.array(name).max(32)),
   technologies: z.array(detectedTechnology).max(2_000),
-  /**
-   * Slugs that could not be judged in this scan, such as technologies whose platform was not seen. They count neither as missed nor as
-   * absent.
-   */
+  /** Slugs that could not be judged in this scan, such as technologies whose platform was not seen. They count neither as missed nor as absent. */
   withheld: z.array(slug).max(2_000),
 });
 export type Detections = z.infer<typeof detections>;
 
-/**
- * The state of the home page. `closed`: declared closed, or 404 and 410; `password`: not open to the public; `parked`: no site;
- * `redirected`: permanently to another domain, whose pages are not facts of this one. All but `open` are only a status.
- */
+/** The state of the home page. `closed`: declared closed, or 404 and 410; `password`: not open to the public; `parked`: no site; `redirected`:
+ *  permanently to another domain, whose pages are not facts of this one. All but `open` are only a status. */
 export const storefrontCondition = z.enum(['open', 'closed', 'password', 'parked', 'redirected']);
 export type StorefrontCondition = z.infer<typeof storefrontCondition>;
 
@@ -50,9 +45,7 @@ export const organization = z.strictObject({
   identifiers: z.array(text(200)).max(10),
 });
 
-/**
- * The result of a completed scan, stored unchanged in the log. The census of the catalog completes with the scan. Spec: S8.10 to S8.15.
- */
+/** The result of a completed scan, stored unchanged in the log. The census of the catalog completes with the scan. Spec: S8.10 to S8.15. */
 export const observationFacts = z.strictObject({
   version: z.literal(1),
   domain,

@@ -49,11 +49,8 @@ export function noRowsRemoved(): Record<RetainedTable, number> {
   return Object.fromEntries(RETAINED_TABLES.map((table) => [table, 0])) as Record<RetainedTable, number>;
 }
 
-/**
- * Removes rows beyond their retention, and creates the partitions of the ledger for the months ahead. Resolves to undefined when another
- * replica does it. Each batch is a separate transaction, so a failed pass keeps its finished batches, which were reported to
- * `onRemoved`.
- */
+/** Removes rows beyond their retention, and creates the partitions of the ledger for the months ahead. Resolves to undefined when another replica
+ *  does it. Each batch is a separate transaction, so a failed pass keeps its finished batches, which were reported to `onRemoved`. */
 export async function applyStoreRetention(
   pool: PostgresPool,
   nowMs: number,

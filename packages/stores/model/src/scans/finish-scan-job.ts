@@ -7,10 +7,8 @@ interface ScanJobResult {
   readonly error: string | null;
 }
 
-/**
- * Ends an open scan job by the clock of the database, because retention removes it by that clock, and the analyses that wait for it.
- * Resolves to false if it had already ended.
- */
+/** Ends an open scan job by the clock of the database, because retention removes it by that clock, and the analyses that wait for it. Resolves to
+ *  false if it had already ended. */
 export async function finishScanJob(transaction: Transaction, { id, status, error }: ScanJobResult): Promise<boolean> {
   const job = `UPDATE scan_jobs SET status = $2, error = $3, finished_at = now() WHERE id = $1 AND status IN ('queued', 'running')`;
   const analyses = `UPDATE analyses SET status = $2, error = $3 WHERE scan_job_id = $1 AND status IN ('queued', 'running')`;

@@ -32,10 +32,8 @@ interface ScansToQueue {
   readonly unlessFailedWithinMs?: number;
 }
 
-/**
- * The last job of each domain, if it was blocked or failed less than `$2` milliseconds ago. Stored times are whole milliseconds and may
- * be rounded into the future.
- */
+/** The last job of each domain, if it was blocked or failed less than `$2` milliseconds ago. Stored times are whole milliseconds and may be
+ *  rounded into the future. */
 const failedOf = (domains: string) => `SELECT last.id, w.domain FROM unnest(${domains}) AS w (domain) CROSS JOIN LATERAL (
     SELECT id, status, finished_at FROM scan_jobs j WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1
   ) AS last WHERE $2 > 0 AND last.status IN ('blocked', 'failed') AND last.finished_at > now() - make_interval(secs => $2::double precision / 1000)`;

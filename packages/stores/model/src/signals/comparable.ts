@@ -16,10 +16,8 @@ interface Scanned {
   readonly pages: Detections['pages'] | Coverage['pages'];
 }
 
-/**
- * Whether a scan would have shown an earlier sighting: its scope is as wide, it read the same pages and channels, and its rules include
- * the matching ones. Spec: S9.9.
- */
+/** Whether a scan would have shown an earlier sighting: its scope is as wide, it read the same pages and channels, and its rules include the
+ *  matching ones. Spec: S9.9. */
 export function wouldShow(
   scan: Scanned,
   seen: Pick<LastSighting, 'scope' | 'registry_checksum' | 'places'>,

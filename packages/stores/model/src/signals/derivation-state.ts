@@ -60,9 +60,7 @@ export interface DerivationState extends Omit<StoreState, Identity | 'platform' 
   readonly version: 1;
   /** The last observation included. */
   readonly last: Moment;
-  /**
-   * The rules of the last reading of technologies and coverages; missing before the first open page and in states of earlier versions.
-   */
+  /** The rules of the last reading of technologies and coverages; missing before the first open page and in states of earlier versions. */
   readonly registry_checksum?: string;
   readonly platform: TrackedPlatform | null;
   readonly technologies: readonly TrackedTechnology[];

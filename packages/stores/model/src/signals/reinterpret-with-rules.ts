@@ -13,17 +13,13 @@ import { isPlatform, surestPlatform } from './track-platform.ts';
 /** More observations than a state references in practice. Those beyond are compared as if their evidence was not kept. */
 const MAX_REPLAYS = 16;
 
-/**
- * The detections of a registry's rules on the evidence of an observation; undefined if it was not kept, or the observation already used
- * these rules.
- */
+/** The detections of a registry's rules on the evidence of an observation; undefined if it was not kept, or the observation already used these
+ *  rules. */
 type Replay = (seen: { readonly observation_id: string; readonly registry_checksum: string }) => Detections | undefined;
 
-/**
- * A state under the rules of a registry, derived from kept evidence. Technologies that the last open scan shows under these rules are
- * listed. Technologies no longer detected where they were last seen were an error of other rules, not a change of the store. This gives
- * no signals, and unreadable evidence keeps its result. Applying the same rules again has no effect. Spec: S9.10.
- */
+/** A state under the rules of a registry, derived from kept evidence. Technologies that the last open scan shows under these rules are listed.
+ *  Technologies no longer detected where they were last seen were an error of other rules, not a change of the store. This gives no signals, and
+ *  unreadable evidence keeps its result. Applying the same rules again has no effect. Spec: S9.10. */
 export function reinterpretWithRules(
   before: DerivationState,
   registry_checksum: string,

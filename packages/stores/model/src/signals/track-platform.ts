@@ -35,10 +35,8 @@ interface Tracked {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/**
- * The platform of a store after an open observation. Another one replaces it after two scans that show it and would have shown the
- * previous one. While both are present, the first stays. A weak hint confirms no platform. Spec: S9.5.
- */
+/** The platform of a store after an open observation. Another one replaces it after two scans that show it and would have shown the previous one.
+ *  While both are present, the first stays. A weak hint confirms no platform. Spec: S9.5. */
 export function trackPlatform(
   known: TrackedPlatform | null,
   observation: LoggedObservation,

@@ -19,10 +19,8 @@ interface Tracked extends Before {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/**
- * The status of a store after a completed observation. It rises at once, and falls after two consecutive scans without a storefront.
- * Facts outside a scan's coverage are not a sign of absence. Spec: S9.5, S9.14, S9.15.
- */
+/** The status of a store after a completed observation. It rises at once, and falls after two consecutive scans without a storefront. Facts
+ *  outside a scan's coverage are not a sign of absence. Spec: S9.5, S9.14, S9.15. */
 export function trackStatus(before: Before | undefined, observation: LoggedObservation, context: DerivationContext): Tracked {
   const { facts, completed_at } = observation;
   const showsCommerce = facts.condition !== 'redirected' && (facts.shows_commerce || facts.shows_products);

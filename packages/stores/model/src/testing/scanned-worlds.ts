@@ -54,10 +54,7 @@ const registries: fc.Arbitrary<Registries> = fc.record(
     ]),
   ),
 );
-/**
- * The fixed location of each technology while present. One that moves to an unread page could not be distinguished from one that comes
- * and goes.
- */
+/** The fixed location of each technology while present. One that moves to an unread page could not be distinguished from one that comes and goes. */
 const homes: fc.Arbitrary<Truth> = fc.record(
   Object.fromEntries([PLATFORM, ...SLUGS].map((slug) => [slug, fc.subarray(PLACES, { minLength: 1 })])),
 );

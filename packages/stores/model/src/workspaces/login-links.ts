@@ -39,10 +39,8 @@ export async function createLoginToken(
   return (await database.execute(text, values)) === 0 ? undefined : new Secret(token);
 }
 
-/**
- * Consumes a token, and resolves with the user to sign in; undefined for an unknown, expired or used token. Only one of two concurrent
- * uses succeeds.
- */
+/** Consumes a token, and resolves with the user to sign in; undefined for an unknown, expired or used token. Only one of two concurrent uses
+ *  succeeds. */
 export async function redeemLoginToken(
   database: Queryable,
   hashes: TokenHashes,

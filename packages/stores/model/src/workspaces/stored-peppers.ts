@@ -15,10 +15,8 @@ export async function readStoredPeppers(database: Queryable): Promise<StoredPepp
   return { recorded: await recordedPeppers(database, 'api_keys'), used: await database.query<PepperUse>(text) };
 }
 
-/**
- * Records the pepper of a hash about to be stored. `configured`: all peppers of this process. Faults: `pepper_mismatch` if these cannot
- * verify the stored hashes, because then other processes could not verify new ones.
- */
+/** Records the pepper of a hash about to be stored. `configured`: all peppers of this process. Faults: `pepper_mismatch` if these cannot verify
+ *  the stored hashes, because then other processes could not verify new ones. */
 export async function recordPepperOf(
   database: Queryable,
   { pepper_version, pepper_fingerprint }: NewTokenHash,

@@ -131,10 +131,8 @@ function findTheme({ facts }: PageEvidence, find: Find): void {
   else find('theme', `schema_name=${schema}`, 'fact', true, schema);
 }
 
-/**
- * Other hosts with styles, scripts and pictures of the page serve the site's own files. A vendor's host serves only scripts, or scripts
- * and styles.
- */
+/** Other hosts with styles, scripts and pictures of the page serve the site's own files. A vendor's host serves only scripts, or scripts and
+ *  styles. */
 function staticHosts(page: PageEvidence): Set<string> {
   const scripts = hostsOf(page.scripts);
   const images = hostsOf(page.images);

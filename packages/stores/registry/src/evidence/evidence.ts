@@ -75,10 +75,8 @@ const jsonLd = z.strictObject({
 });
 export type JsonLdFacts = z.infer<typeof jsonLd>;
 
-/**
- * The content of one page that rules and the profile use: in practice at most 64 KB of JSON for any page. Addresses are
- * `host/path?query` without scheme, and `/path?query` on the site itself. Everything is what the page says: nothing here is a detection.
- */
+/** The content of one page that rules and the profile use: in practice at most 64 KB of JSON for any page. Addresses are `host/path?query` without
+ *  scheme, and `/path?query` on the site itself. Everything is what the page says: nothing here is a detection. */
 export const pageEvidence = z.strictObject({
   version: z.literal(1),
   pageClass: z.enum(PAGE_CLASSES),

@@ -21,10 +21,8 @@ const DELAYED_TYPE =
 const BLOCKED_TYPE = /^(?:text\/plain|javascript\/blocked)$/i;
 const JAVASCRIPT_TYPE = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script(?:;.*)?|text\/jscript|text\/livescript)?$/i;
 
-/**
- * Reads the evidence of one page in one pass, in time linear in its length, for any content. Pure. The text is not changed and nothing
- * is fetched or run. Spec: S8.8.
- */
+/** Reads the evidence of one page in one pass, in time linear in its length, for any content. Pure. The text is not changed and nothing is fetched
+ *  or run. Spec: S8.8. */
 export function extractPageEvidence(page: FetchedPageInput): PageEvidence {
   const reader = new PageReader(page);
   const tokenizer = new Tokenizer({ decodeEntities: false }, reader);

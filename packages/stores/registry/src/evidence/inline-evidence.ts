@@ -74,9 +74,7 @@ export class InlineEvidence {
   }
 }
 
-/**
- * Google Optimize has ids like Tag Manager, in `ga('require', 'GTM-X')` and as a key of the code that hides the page until it is loaded.
- */
+/** Google Optimize has ids like Tag Manager, in `ga('require', 'GTM-X')` and as a key of the code that hides the page until it is loaded. */
 function isContainerOfOptimize(html: string, start: number, end: number): boolean {
   return (
     html.startsWith('GTM-', start) &&

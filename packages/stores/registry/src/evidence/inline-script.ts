@@ -34,10 +34,8 @@ const NAME_REST = /[\w$\u0080-\uFFFF]*/y;
 const STRING_BOUND = 400;
 const NESTING_BOUND = 64;
 
-/**
- * Scans the inline scripts of one page once, in linear time. Distinguishes code, comments, strings, templates and patterns as far as
- * needed to find literals. Broken scripts end at their end tag, and a one-line string ends with its line.
- */
+/** Scans the inline scripts of one page once, in linear time. Distinguishes code, comments, strings, templates and patterns as far as needed to
+ *  find literals. Broken scripts end at their end tag, and a one-line string ends with its line. */
 export class InlineScriptReader {
   readonly #html: string;
   readonly #evidence: InlineEvidence;
@@ -220,9 +218,7 @@ function orEnd(index: number, end: number): number {
   return index === -1 ? end : index;
 }
 
-/**
- * The argument of `document.write('<script ...')`, or its part before or after a value, then escaped as `%3Cscript` or ending in `%3E`.
- */
+/** The argument of `document.write('<script ...')`, or its part before or after a value, then escaped as `%3Cscript` or ending in `%3E`. */
 function isWrittenTag(html: string, start: number, end: number): boolean {
   if (html.charCodeAt(start) === 0x3c) return html.startsWith('write(', start - 'write("'.length);
   return html.startsWith('%3C', start) || html.startsWith('%3E', end - '%3E'.length);

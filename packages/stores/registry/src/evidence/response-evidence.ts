@@ -4,9 +4,7 @@ import { EvidenceList } from './evidence-list.ts';
 /** Header fields by lower-case name, as returned by node:http and undici. */
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/**
- * Fields whose value identifies the software. Only the names of others are kept, because their values are ids and times of one request.
- */
+/** Fields whose value identifies the software. Only the names of others are kept, because their values are ids and times of one request. */
 const WITH_VALUE = new Set([
   'content-language', 'powered', 'powered-by', 'server', 'via', 'x-cache', 'x-generator', 'x-platform', 'x-powered-by', 'x-powered-cms', 'x-served-by', 'x-cdn', 'x-shopid', 'x-shopify-stage',
 ]); // prettier-ignore
@@ -16,10 +14,8 @@ const HOST_IN_POLICY = /^(?:https?:\/\/|wss?:\/\/)?(?:\*\.)?((?:[a-z0-9-]+\.)+[a
 /** A longer policy is cut. */
 const POLICY_BOUND = 16_384;
 
-/**
- * The allowed fields. Values are cut to 200 characters. Only names of metrics are kept of `server-timing`, to omit visitor data such as
- * the country.
- */
+/** The allowed fields. Values are cut to 200 characters. Only names of metrics are kept of `server-timing`, to omit visitor data such as the
+ *  country. */
 export function headerEvidence(headers: ResponseHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   let count = 0;

@@ -1,9 +1,6 @@
-/**
- * Literals that rules search in the code of inline scripts, in four forms:
- * `Shopify.shop=` an assignment, also as `window['Shopify'].shop =`; `fbq('init` a call whose first argument starts so; `algoliasearch(` any
- * call; `BCData` the name anywhere in code; `"1380b703-...` a string literal or JSON key of exactly this value. Text in comments and
- * parts of strings never match: to mention a name is not to use it.
- */
+/** Literals that rules search in the code of inline scripts, in four forms: `Shopify.shop=` an assignment, also as `window['Shopify'].shop =`;
+ *  `fbq('init` a call whose first argument starts so; `algoliasearch(` any call; `BCData` the name anywhere in code; `"1380b703-...` a string
+ *  literal or JSON key of exactly this value. Text in comments and parts of strings never match: to mention a name is not to use it. */
 interface Literal {
   readonly spelling: string;
   /** What follows the head in the chain, such as `.shop`. */

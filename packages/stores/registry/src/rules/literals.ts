@@ -3,10 +3,8 @@ import { spellingOf, type RulesBySlug, type TechnologyRules } from '../technolog
 import { TECHNOLOGY_RULES } from '../vocabulary.ts';
 import { InlineLiterals } from './inline-literals.ts';
 
-/**
- * The version of the set of literals, and for each literal the version that added it. Evidence records the version used for reading. It
- * contains no information about literals added later.
- */
+/** The version of the set of literals, and for each literal the version that added it. Evidence records the version used for reading. It contains
+ *  no information about literals added later. */
 export interface LiteralVersions {
   readonly version: number;
   readonly since: Readonly<Record<string, number>>;

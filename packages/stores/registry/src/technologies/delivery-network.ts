@@ -3,10 +3,7 @@ import { service, type TechnologiesByCategory } from '../technology.ts';
 const SHOPIFY_EDGE = ['shopify', 'bigcommerce', 'squarespace-commerce', 'wix-stores', 'webflow-ecommerce', 'square-online'];
 const HOSTED = ['vtex', 'nuvemshop', 'shopline', 'shoplazza', 'salla', 'zid', 'haravan', 'lightspeed-ecom', 'big-cartel', 'cafe24', 'shoptet']; // prettier-ignore
 const EDGE_OF_PLATFORM = [...SHOPIFY_EDGE, ...HOSTED];
-/**
- * The embedded network of Salesforce Commerce Cloud is Cloudflare's (its documentation of eCDN); any other network is the store's
- * choice.
- */
+/** The embedded network of Salesforce Commerce Cloud is Cloudflare's (its documentation of eCDN); any other network is the store's choice. */
 const CLOUDFLARE_EDGE = [...EDGE_OF_PLATFORM, 'salesforce-commerce-cloud'];
 
 /** Delivery of pages. Sources: the install pages of vendors, and the corpus. */

@@ -4,11 +4,8 @@ import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
 
 const FOLDER = new URL('../testdata/', import.meta.url);
 
-/**
- * Kinds of source. `captured`: reconstructed from a published page of a live site, which is named. `template`: from a public theme or
- * code, or from parts of several files. `documentation`: from install instructions of vendors. `own`: from the author's knowledge of
- * such pages.
- */
+/** Kinds of source. `captured`: reconstructed from a published page of a live site, which is named. `template`: from a public theme or code, or
+ *  from parts of several files. `documentation`: from install instructions of vendors. `own`: from the author's knowledge of such pages. */
 export const SOURCE_KINDS = ['captured', 'template', 'documentation', 'own'] as const;
 
 /** A page of the corpus with its manual labels. */

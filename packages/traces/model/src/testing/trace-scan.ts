@@ -247,10 +247,7 @@ async function expectMeasured({ store }: ContractStore, kept: readonly TraceReco
   expectMeasures(await store.measure(query), kept, query);
 }
 
-/**
- * For any traces in any batches, every result equals a plain scan of the stored traces. `open` opens an empty store, in one of
- * `variants` ways.
- */
+/** For any traces in any batches, every result equals a plain scan of the stored traces. `open` opens an empty store, in one of `variants` ways. */
 export function testAgainstScan(open: (variant: number) => Promise<ContractStore>, variants: number, numRuns: number): void {
   const run = async (batches: RandomTrace[][], queries: MeasureQuery[], lists: TraceQuery[], variant: number) => {
     await using opened = await open(variant);

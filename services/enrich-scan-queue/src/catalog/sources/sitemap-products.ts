@@ -3,10 +3,8 @@ import type { CatalogPage, CatalogSource } from '../catalog-page.ts';
 /** Maximum that a scan keeps, from three sitemap files. */
 const MAX_PRODUCTS = 150_000;
 
-/**
- * Product addresses from the sitemaps of a storefront (`fetch/read-sitemaps.ts`). Their count is only a lower bound, for platforms
- * without an endpoint and shops that have closed theirs.
- */
+/** Product addresses from the sitemaps of a storefront (`fetch/read-sitemaps.ts`). Their count is only a lower bound, for platforms without an
+ *  endpoint and shops that have closed theirs. */
 export const sitemapProducts: CatalogSource = {
   kind: 'product_sitemap',
   listsProducts: false,

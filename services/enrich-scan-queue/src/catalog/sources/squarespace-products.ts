@@ -17,10 +17,8 @@ const JSON_FORMAT = 'format=json';
 /** Ratio of a price in minor units to the same price in major units. */
 const MINOR_UNITS = [1, 100, 1_000];
 
-/**
- * A store page as JSON, which Squarespace serves with `?format=json`. A shop may have several store pages, so one is only a part of the
- * catalogue.
- */
+/** A store page as JSON, which Squarespace serves with `?format=json`. A shop may have several store pages, so one is only a part of the
+ *  catalogue. */
 export const squarespaceProducts: CatalogSource = jsonCatalog({
   kind: 'squarespace_products',
   isWhole: false,

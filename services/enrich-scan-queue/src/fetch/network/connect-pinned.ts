@@ -24,10 +24,8 @@ interface PinnedTarget {
   readonly dial: Dial;
 }
 
-/**
- * Opens a connection to one of the checked addresses and to no other, checks the connected address, and verifies the certificate for the
- * name. Throws FetchError: `connect`, `tls`, `timed_out`, `refused_address`.
- */
+/** Opens a connection to one of the checked addresses and to no other, checks the connected address, and verifies the certificate for the name.
+ *  Throws FetchError: `connect`, `tls`, `timed_out`, `refused_address`. */
 export async function connectPinned(target: PinnedTarget, aborted: AbortSignal): Promise<Socket> {
   const signal = AbortSignal.any([aborted, AbortSignal.timeout(target.connectTimeoutMs)]);
   let failed: FetchError | undefined;

@@ -1,11 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
-/**
- * Not global unicast although ipaddr.js calls them so: anycast of 6to4 relays (RFC 7526), the platform address of Azure, and from IPv6
- * all ranges that are not assigned to a network or carry an IPv4 address: benchmarking, ORCHID, Teredo, documentation, 6to4, segment
- * routing.
- */
+/** Not global unicast although ipaddr.js calls them so: anycast of 6to4 relays (RFC 7526), the platform address of Azure, and from IPv6 all ranges
+ *  that are not assigned to a network or carry an IPv4 address: benchmarking, ORCHID, Teredo, documentation, 6to4, segment routing. */
 const REFUSED_RANGES = [
   '192.88.99.0/24',
   '168.63.129.16/32',

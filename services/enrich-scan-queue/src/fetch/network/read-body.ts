@@ -25,10 +25,8 @@ export interface BodyLimit {
   readonly isGzipFile?: boolean;
 }
 
-/**
- * Reads a body through at most one layer of encoding. The limit applies to decoded bytes, so a small archive cannot become a large page.
- * Uses memory for the limit and a few chunks. Throws FetchError: `too_large`, `http_error`; errors of the stream pass.
- */
+/** Reads a body through at most one layer of encoding. The limit applies to decoded bytes, so a small archive cannot become a large page. Uses
+ *  memory for the limit and a few chunks. Throws FetchError: `too_large`, `http_error`; errors of the stream pass. */
 export async function readBody(body: Readable, contentEncoding: string, limit: BodyLimit): Promise<Buffer> {
   const layers = contentEncoding
     .split(',')

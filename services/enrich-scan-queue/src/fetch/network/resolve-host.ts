@@ -29,10 +29,8 @@ export interface CheckedHost {
   readonly loopbackPorts: { readonly http: number; readonly https: number } | undefined;
 }
 
-/**
- * Queries the system's name servers for exactly this name, without search domains and hosts file. Uses no pool thread that a slow name
- * server could block. Takes at most 5 s.
- */
+/** Queries the system's name servers for exactly this name, without search domains and hosts file. Uses no pool thread that a slow name server
+ *  could block. Takes at most 5 s. */
 export async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   const cancel = () => resolver.cancel();
@@ -51,10 +49,8 @@ export async function resolveByDns(hostname: string, signal: AbortSignal): Promi
   }
 }
 
-/**
- * Resolves and checks a host of a URL: a literal address, or every address of a name. One address that is not public refuses the name.
- * The result is used without another lookup. Throws FetchError: `dns`, `refused_address`.
- */
+/** Resolves and checks a host of a URL: a literal address, or every address of a name. One address that is not public refuses the name. The result
+ *  is used without another lookup. Throws FetchError: `dns`, `refused_address`. */
 export async function resolveHost(
   urlHostname: string,
   { resolve, loopbackHosts }: { readonly resolve: ResolveAddresses; readonly loopbackHosts: LoopbackHosts },

@@ -6,10 +6,7 @@ const MAX_NOTE_LENGTH = 400;
 /** The result of a page class other than home. `excluded`: excluded by robots.txt. */
 type ClassResult = 'read' | 'missing' | 'excluded';
 
-/**
- * Tracks which page classes a scan covered. A class that robots.txt excludes is not planned. `full` means that every planned class was
- * read.
- */
+/** Tracks which page classes a scan covered. A class that robots.txt excludes is not planned. `full` means that every planned class was read. */
 export class Coverage {
   readonly #results = new Map<PageClass, ClassResult>();
   readonly #notes = new Set<string>();

@@ -12,10 +12,8 @@ const FALLBACK = 'windows-1252';
 const LABEL = /charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.+-]{2,40})/i;
 const TAG_MAX_LENGTH = 500;
 
-/**
- * Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that contradicts the bytes is
- * ignored: bytes that are valid non-ASCII UTF-8 are read as UTF-8, and invalid UTF-8 never is. Unknown labels are ignored.
- */
+/** Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that contradicts the bytes is ignored: bytes
+ *  that are valid non-ASCII UTF-8 are read as UTF-8, and invalid UTF-8 never is. Unknown labels are ignored. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const mark = BYTE_ORDER_MARKS.find(([, octets]) => octets.every((octet, index) => bytes[index] === octet));
   if (mark !== undefined) return new TextDecoder(mark[0]).decode(bytes);

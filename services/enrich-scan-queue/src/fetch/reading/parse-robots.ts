@@ -26,10 +26,8 @@ const MAX_CRAWL_DELAY_MS = 3_600_000;
 
 export const ALLOW_ALL: RobotsRules = { isAllowed: () => true, crawlDelayMs: undefined, sitemaps: [], weight: 0 };
 
-/**
- * Reads the text of a robots.txt for the robot of this name. The groups that name it are joined; if there are none, those for `*` apply.
- * The longest matching rule decides, and Allow wins a tie. Unknown lines are ignored.
- */
+/** Reads the text of a robots.txt for the robot of this name. The groups that name it are joined; if there are none, those for `*` apply. The
+ *  longest matching rule decides, and Allow wins a tie. Unknown lines are ignored. */
 export function parseRobots(text: string, robotName: string): RobotsRules {
   const { groups, sitemaps } = readGroups(text);
   const wanted = robotName.toLowerCase();
@@ -97,10 +95,8 @@ function encodeUnsafe(path: string): string {
   return path.replaceAll(/[^\u0021-\u007E]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }
 
-/**
- * `*` matches any text, and a final `$` matches the end. Linear in both for each star, because the parts between stars are searched from
- * left to right.
- */
+/** `*` matches any text, and a final `$` matches the end. Linear in both for each star, because the parts between stars are searched from left to
+ *  right. */
 function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
   const parts = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');

@@ -100,10 +100,8 @@ const MARKS: readonly Mark[] = [
   { vendor: 'unknown', where: 'error', test: ({ title }) => CHECK_TITLE.test(title) },
 ];
 
-/**
- * Recognises bot defences, waiting rooms and throttling at any status, before rules read the page, because such pages are no evidence
- * about the storefront. A page that only loads the script of such a vendor does not count. Searches the first 64 KiB.
- */
+/** Recognises bot defences, waiting rooms and throttling at any status, before rules read the page, because such pages are no evidence about the
+ *  storefront. A page that only loads the script of such a vendor does not count. Searches the first 64 KiB. */
 export function recognizeChallenge({ url, status, headers, text }: ExaminedResponse): Challenge | undefined {
   const searched = text.slice(0, SEARCHED_CHARS).toLowerCase();
   const { hostname, pathname } = new URL(url);

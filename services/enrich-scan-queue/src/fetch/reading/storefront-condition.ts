@@ -48,10 +48,8 @@ export interface Condition {
   readonly note: string | null;
 }
 
-/**
- * Whether a home page request ended at an open storefront. A closed, password or parked page is only an observation of that status. A
- * login in front of the whole shop counts as a password. Spec: S8.15.
- */
+/** Whether a home page request ended at an open storefront. A closed, password or parked page is only an observation of that status. A login in
+ *  front of the whole shop counts as a password. Spec: S8.15. */
 export function storefrontCondition({ url, status, text }: ExaminedResponse): Condition {
   const { hostname, pathname } = new URL(url);
   const isNotice = text.length <= MAX_NOTICE_CHARS;

@@ -37,10 +37,7 @@ export class AuditBacklog {
     return this.#waiting.length === 0;
   }
 
-  /**
-   * Whether another event is admitted in this second. Called before the event is created, because most events of a flood are not
-   * admitted.
-   */
+  /** Whether another event is admitted in this second. Called before the event is created, because most events of a flood are not admitted. */
   admits(actor: string, reason: string): boolean {
     const isAdmitted = this.#rate.take(this.#kind === 'anonymous' ? '' : `${actor} ${reason}`);
     if (!isAdmitted) this.#onDrop(`${this.#kind}_rate`);

@@ -77,10 +77,8 @@ export class KeyRing {
     return found.key;
   }
 
-  /**
-   * Whether the key is still accepted unchanged: every change of a key replaces its object. Never true for a key found by its previous
-   * token, which is accepted for a short time only.
-   */
+  /** Whether the key is still accepted unchanged: every change of a key replaces its object. Never true for a key found by its previous token,
+   *  which is accepted for a short time only. */
   holds(key: RingKey): boolean {
     return this.#byId.get(key.identity.key_id) === key;
   }

@@ -15,10 +15,8 @@ export interface KeyUsesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Stores at intervals, off the request path: the times of uses, the hashes of used tokens under the newest pepper, and unrecorded
- * peppers that verified a token.
- */
+/** Stores at intervals, off the request path: the times of uses, the hashes of used tokens under the newest pepper, and unrecorded peppers that
+ *  verified a token. */
 export class KeyUses implements AsyncDisposable {
   readonly #options: KeyUsesOptions;
   readonly #timer: NodeJS.Timeout;

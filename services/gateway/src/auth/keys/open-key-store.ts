@@ -44,10 +44,7 @@ export async function openKeyStore(storage: StorageSettings, { thread }: KeyStor
   return { store, place: storagePlace(storage), poolFigures, [Symbol.asyncDispose]: close };
 }
 
-/**
- * Reads stored keys and audit events without changing or migrating the store. Undefined if there is no file yet. Faults:
- * `key_store_unavailable`.
- */
+/** Reads stored keys and audit events without changing or migrating the store. Undefined if there is no file yet. Faults: `key_store_unavailable`. */
 export async function readKeys<T>(storage: StorageSettings, read: (reader: KeyReader) => Promise<T>): Promise<T | undefined> {
   if (storage.driver === 'postgres') {
     await using opened = await openKeyStore(storage);

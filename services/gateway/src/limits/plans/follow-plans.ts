@@ -152,10 +152,8 @@ const PLAN_FILE = 'plans.json';
 /** The largest size of a ConfigMap. */
 const MAX_BYTES = 1_048_576;
 
-/**
- * Reads the document of a mounted ConfigMap; undefined while it does not exist, because the operator may create it after the pods have
- * started. Each read resolves the whole path, to follow the swap of `..data`. Faults: `invalid_plans`.
- */
+/** Reads the document of a mounted ConfigMap; undefined while it does not exist, because the operator may create it after the pods have started.
+ *  Each read resolves the whole path, to follow the swap of `..data`. Faults: `invalid_plans`. */
 export async function readPlanDirectory(folder: string): Promise<PlanDocument | undefined> {
   const path = join(folder, PLAN_FILE);
   try {

@@ -55,10 +55,8 @@ export class DayAccounts {
     return key === undefined || workspace === undefined ? undefined : { key, workspace };
   }
 
-  /**
-   * The accounts that an exchange of this process will be settled in. Rejected requests are excluded: they have no usage, and a caller
-   * over its limit must not delay others of its workspace.
-   */
+  /** The accounts that an exchange of this process will be settled in. Rejected requests are excluded: they have no usage, and a caller over its
+   *  limit must not delay others of its workspace. */
   ofExchange({ scope: { org_id, workspace_id, gateway_key_id }, outcome }: EndedExchange): ScopeAccounts | undefined {
     return outcome === 'rejected' ? undefined : this.of(scopeNames(org_id, workspace_id, gateway_key_id));
   }
@@ -75,11 +73,9 @@ export class DayAccounts {
     }
   }
 
-  /**
-   * Adds a read of the store. `rows` may include exchanges of this process, but only those that were passed to `add` before. The excess
-   * over `own` is then usage of others, which never shrinks. So nothing is counted twice, and the next read finds usage of others that
-   * this one missed.
-   */
+  /** Adds a read of the store. `rows` may include exchanges of this process, but only those that were passed to `add` before. The excess over
+   *  `own` is then usage of others, which never shrinks. So nothing is counted twice, and the next read finds usage of others that this one
+   *  missed. */
   read(rows: readonly DayUsage[]): void {
     for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {

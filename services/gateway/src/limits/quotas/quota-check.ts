@@ -14,10 +14,8 @@ export interface ReachedQuota {
 /** Undefined: no quota is reached. */
 export type QuotaResult = ReachedQuota | 'unavailable' | undefined;
 
-/**
- * Checks the daily quotas of a key and its workspace. Returns a promise only when a request has to wait, near a quota or for a database.
- * The promise resolves within a bound and does not reject. Spec: G10.4 to G10.9.
- */
+/** Checks the daily quotas of a key and its workspace. Returns a promise only when a request has to wait, near a quota or for a database. The
+ *  promise resolves within a bound and does not reject. Spec: G10.4 to G10.9. */
 export interface QuotaCheck {
   check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult>;
 }

@@ -21,9 +21,7 @@ class Process {
   readonly #account: DayAccount;
   readonly reservation: QuotaReservation;
   readonly inFlight: Exchange[] = [];
-  /**
-   * Usage in flight after the last admission. It includes exchanges that have ended but are not settled, because their usage is unknown.
-   */
+  /** Usage in flight after the last admission. It includes exchanges that have ended but are not settled, because their usage is unknown. */
   lastInFlight: readonly Exchange[] = [];
   readonly #ended: Exchange[] = [];
   readonly #id: string;

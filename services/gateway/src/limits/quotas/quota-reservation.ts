@@ -15,11 +15,8 @@ const IDLE_AFTER_MS = 60_000;
  *  might raise it (`report`), other processes have reserved the rest (`reserved`), or the quota is `used up`. */
 export type ReservationState = 'free' | 'unsettled' | 'report' | 'reserved' | 'used up';
 
-/**
- * The part of one daily quota that this process may use. It admits requests while its usage is below its allotment. Usage and
- * reservations of all processes add up to at most the limit, so the quota is exceeded by at most the usage in flight. Times are
- * milliseconds of a monotonic clock.
- */
+/** The part of one daily quota that this process may use. It admits requests while its usage is below its allotment. Usage and reservations of all
+ *  processes add up to at most the limit, so the quota is exceeded by at most the usage in flight. Times are milliseconds of a monotonic clock. */
 export class QuotaReservation {
   readonly name: string;
   readonly unit: QuotaUnit;
@@ -134,10 +131,8 @@ export interface ScopeReservations {
   readonly workspace: Reservations;
 }
 
-/**
- * Usage and reservations of this process on one UTC day. It reports under a new id for each day, so that reported usage only grows, even
- * when the clock is set back to an earlier day.
- */
+/** Usage and reservations of this process on one UTC day. It reports under a new id for each day, so that reported usage only grows, even when the
+ *  clock is set back to an earlier day. */
 export class ReservationDay implements QuotaReporter {
   /** Days since the epoch. */
   readonly number: number;

@@ -18,10 +18,8 @@ export interface RateLimits {
 /** Undefined: admitted. Otherwise the limit that is exceeded and until when, or that the request cannot be counted. */
 export type RateResult = { readonly scope: 'key' | 'workspace'; readonly waitMs: number } | 'unavailable' | undefined;
 
-/**
- * Counts requests by key and workspace over a sliding minute. The counter of one process responds synchronously. A shared counter may
- * return a promise, which must resolve within a bound and must not reject. Spec: G10.4, G10.7.
- */
+/** Counts requests by key and workspace over a sliding minute. The counter of one process responds synchronously. A shared counter may return a
+ *  promise, which must resolve within a bound and must not reject. Spec: G10.4, G10.7. */
 export interface RequestCounter {
   /** An admitted request counts for key and workspace. A rejected one counts for neither: a busy workspace must not use up the limits of
    *  its keys. */

@@ -13,12 +13,10 @@ export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
 /** Whether one more request is admitted: yes, after a report that may raise the allotment, or no because the limit is reached. */
 type WindowState = 'free' | 'report' | 'full';
 
-/**
- * The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment. Together the
- * processes never exceed the limit. In any window each process admits at most its allotment, because an allotment is never reduced below
- * the requests of the last window. The allotments add up to at most the limit. A process reduces its allotment before it reports the
- * reduction, and raises it after the ledger has raised it. Times are milliseconds of a monotonic clock.
- */
+/** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment. Together the processes
+ *  never exceed the limit. In any window each process admits at most its allotment, because an allotment is never reduced below the requests of
+ *  the last window. The allotments add up to at most the limit. A process reduces its allotment before it reports the reduction, and raises it
+ *  after the ledger has raised it. Times are milliseconds of a monotonic clock. */
 export class SharedWindow {
   readonly name: string;
   readonly #window: SlidingWindow;
@@ -120,10 +118,8 @@ export class SharedWindow {
   }
 }
 
-/**
- * Max-min fair shares of a limit: no share exceeds its demand, and all shares below their demand are equal. If the remainder cannot be
- * divided evenly, the first in order get one more. The shares add up to the limit, or to the sum of all demands if that is smaller.
- */
+/** Max-min fair shares of a limit: no share exceeds its demand, and all shares below their demand are equal. If the remainder cannot be divided
+ *  evenly, the first in order get one more. The shares add up to the limit, or to the sum of all demands if that is smaller. */
 export function fairShares(limit: number, demands: readonly number[]): number[] {
   const shares = demands.map(() => 0);
   let left = limit;

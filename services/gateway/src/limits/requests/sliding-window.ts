@@ -1,15 +1,10 @@
 export const WINDOW_MS = 60_000;
-/**
- * Up to this limit a minute each admitted request has a mark of its own. Beyond it the requests of one grain share a mark with the time
- * of the last. A slot is freed up to a 240th of the window late (a quarter of a second), and memory stays at a few hundred marks for any
- * limit.
- */
+/** Up to this limit a minute each admitted request has a mark of its own. Beyond it the requests of one grain share a mark with the time of the
+ *  last. A slot is freed up to a 240th of the window late (a quarter of a second), and memory stays at a few hundred marks for any limit. */
 const EXACT_UP_TO = 240;
 
-/**
- * The requests admitted in the last 60 s, so that no 60 s contain more than the limit. The window is half-open: a request admitted at
- * `t` counts until just before `t + 60 s`. Times are milliseconds of a monotonic clock. At most some 480 marks of 16 bytes. Spec: G10.4.
- */
+/** The requests admitted in the last 60 s, so that no 60 s contain more than the limit. The window is half-open: a request admitted at `t` counts
+ *  until just before `t + 60 s`. Times are milliseconds of a monotonic clock. At most some 480 marks of 16 bytes. Spec: G10.4. */
 export class SlidingWindow {
   /** The time of the last request of each mark, oldest first. */
   readonly #times: number[] = [];

@@ -52,10 +52,8 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
     this.#timer.unref();
   }
 
-  /**
-   * Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would
-   * follow a failed call within an interval.
-   */
+  /** Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would follow a
+   *  failed call within an interval. */
   async reported(items: readonly T[]): Promise<boolean> {
     for (const item of items) item.waiting += 1;
     const reported = await Promise.all(items.map((item) => this.#reported(item)));

@@ -39,10 +39,7 @@ export interface LoadResult {
   readonly sentAt: number;
 }
 
-/**
- * Starts clients that send one request after the other, and switch to another gateway when theirs is gone. Returns a function that stops
- * them.
- */
+/** Starts clients that send one request after the other, and switch to another gateway when theirs is gone. Returns a function that stops them. */
 export function startClients(load: LoadOptions, onResult: (result: LoadResult) => void): () => Promise<void> {
   const { gateways, clients, pauseMs, token } = load;
   const stop = new AbortController();

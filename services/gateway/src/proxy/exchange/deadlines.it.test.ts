@@ -4,10 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
 const TIMEOUT_MS = 400;
-/**
- * The allowed lateness of a deadline plus the transport time of the messages. A busy machine adds the time for which this thread, shared
- * with the gateway, was blocked: once for the tick and once for the test.
- */
+/** The allowed lateness of a deadline plus the transport time of the messages. A busy machine adds the time for which this thread, shared with the
+ *  gateway, was blocked: once for the tick and once for the test. */
 const LATE_MAX_MS = 250;
 const SLACK_MS = 200;
 const STALLS = 2;

@@ -26,10 +26,8 @@ import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-contex
 import { providerCredential } from '../routing/provider-credential.ts';
 import { readRequestBody, type RequestBody } from './request-body.ts';
 
-/**
- * One request on its way to a provider and back: moves bytes both ways with back-pressure, and emits exactly one captured exchange when
- * it ends, in any way. Spec: G11.1, G11.5, G11.8, G11.9, G11.20.
- */
+/** One request on its way to a provider and back: moves bytes both ways with back-pressure, and emits exactly one captured exchange when it ends,
+ *  in any way. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
 export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
   extendByMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;
@@ -206,10 +204,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     return traceState === '' ? forwarded : [...forwarded, 'tracestate', traceState];
   }
 
-  /**
-   * Ends the exchange after the provider failed or was too slow. Responds with an error if nothing was sent yet. Otherwise breaks the
-   * connection, because a response that ends normally would look complete.
-   */
+  /** Ends the exchange after the provider failed or was too slow. Responds with an error if nothing was sent yet. Otherwise breaks the connection,
+   *  because a response that ends normally would look complete. */
   #fail(failure: ExchangeFailure): void {
     if (this.#outcome !== 'completed') return;
     const { outcome, text, upstreamError } = failure;

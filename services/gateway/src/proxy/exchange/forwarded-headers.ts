@@ -29,10 +29,8 @@ export interface ReadHeaders {
 
 /** Reads headers for a gateway with a certain key header. */
 export interface HeaderReaders {
-  /**
-   * Reads a request's raw headers. All are forwarded to the provider except hop-by-hop headers, headers named by `Connection`, Host,
-   * Expect, cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: G6.3, G11.3.
-   */
+  /** Reads a request's raw headers. All are forwarded to the provider except hop-by-hop headers, headers named by `Connection`, Host, Expect,
+   *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: G6.3, G11.3. */
   readonly request: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
   /** Reads a response's raw headers. All but the hop-by-hop headers and `Set-Cookie` are forwarded to the client. Spec: G11.4. */
   readonly response: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
@@ -41,10 +39,8 @@ export interface HeaderReaders {
 /** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: G11.14. */
 export const TRACE_CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 
-/**
- * The readers of a gateway whose keys are in `keyHeader`, which is never forwarded or stored, with authentication on or off.
- * `alsoDropped`: further request headers that are not forwarded, in lower case.
- */
+/** The readers of a gateway whose keys are in `keyHeader`, which is never forwarded or stored, with authentication on or off. `alsoDropped`:
+ *  further request headers that are not forwarded, in lower case. */
 export function headerReaders(keyHeader: string, alsoDropped: readonly string[] = []): HeaderReaders {
   const key = keyHeader.toLowerCase();
   const dropped = new Set([...REQUEST_DROPPED, ...alsoDropped]);

@@ -23,10 +23,8 @@ export class ForwardedResponse {
   #isOpenEnded = false;
   #expectedBytes = -1;
 
-  /**
-   * `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a paused response
-   * has caught up.
-   */
+  /** `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a paused response has
+   *  caught up. */
   constructor(
     response: ServerResponse,
     { budget, storedBodyMaxBytes }: { readonly budget: BodyBudget; readonly storedBodyMaxBytes: number },

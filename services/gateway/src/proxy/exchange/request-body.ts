@@ -8,10 +8,8 @@ const BUFFERED_MAX_BYTES = 65_536;
 /** A request's body as sent to the upstream; undefined without a body. */
 export type RequestBody = Buffer | AsyncIterable<Buffer> | undefined;
 
-/**
- * Reads a request's body, which `sent` captures on the way, and calls `send` with it. Calls at once if there is no body or it streams,
- * else when the body has arrived. `onChunk` is called for every chunk of a stream.
- */
+/** Reads a request's body, which `sent` captures on the way, and calls `send` with it. Calls at once if there is no body or it streams, else when
+ *  the body has arrived. `onChunk` is called for every chunk of a stream. */
 export function readRequestBody(
   request: IncomingMessage,
   sent: BodyCapture,

@@ -7,10 +7,8 @@ const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
 /** Up to this size a body is written as one string with its head. */
 const JOINED_MAX_BYTES = 16_384;
 
-/**
- * Writes the response to the client: Node writes the head and the end. The chunks between go to the socket, all chunks of a read in one
- * write (docs/design/proxy.md#streaming). Nothing waits for later chunks.
- */
+/** Writes the response to the client: Node writes the head and the end. The chunks between go to the socket, all chunks of a read in one write
+ *  (docs/design/proxy.md#streaming). Nothing waits for later chunks. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   #isHeadSent = false;
@@ -45,10 +43,8 @@ export class ResponseWriter {
     this.end();
   }
 
-  /**
-   * Sends the head and the taken chunks, which may be overwritten afterwards. False: the client is behind, pause the response until
-   * `onceDrained`.
-   */
+  /** Sends the head and the taken chunks, which may be overwritten afterwards. False: the client is behind, pause the response until
+   *  `onceDrained`. */
   flush(): boolean {
     const { headersSent: hasBegun, writableEnded, destroyed } = this.#response;
     if (!hasBegun || writableEnded || destroyed) return true;

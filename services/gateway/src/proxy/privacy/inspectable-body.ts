@@ -12,10 +12,8 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:x-www-form-urlencoded|(?:x-)?(?:ndjson|jsonl|json-?lines|json-seq)))$/;
 const CHARSETS: readonly (string | undefined)[] = [undefined, 'utf-8', 'utf8', 'us-ascii'];
 
-/**
- * Why a request's body cannot be inspected, judged by its headers; undefined when it can. A body that cannot be inspected must not be
- * forwarded when data has to be kept from a provider.
- */
+/** Why a request's body cannot be inspected, judged by its headers; undefined when it can. A body that cannot be inspected must not be forwarded
+ *  when data has to be kept from a provider. */
 export function uninspectableReason(headers: IncomingHttpHeaders, maxBytes: number): Uninspectable | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity' && coding !== '') return { status: 415, because: 'its content coding is not identity' };
@@ -32,10 +30,8 @@ export function tooLarge(maxBytes: number): Uninspectable {
   return { status: 413, because: `it is larger than ${maxBytes} bytes (tracing.body_max_size)` };
 }
 
-/**
- * A body's text and its format, or why it cannot be read. A body declared as JSON must be valid JSON, because a provider that parses
- * broken JSON differently might find data that was missed here.
- */
+/** A body's text and its format, or why it cannot be read. A body declared as JSON must be valid JSON, because a provider that parses broken JSON
+ *  differently might find data that was missed here. */
 export function inspectableText(body: Buffer, contentType: string | undefined): { text: string; kind: BodyKind } | Uninspectable {
   // JSON in UTF-16 is valid UTF-8 with zeros.
   if (!isUtf8(body) || body.includes(0)) return { status: 415, because: 'it is not UTF-8 text' };

@@ -88,10 +88,8 @@ export const piiConfig = z
   })
   .prefault({});
 
-/**
- * The rules of a configuration. If no salt is set, a random one is used for this process, because unsalted hashes could be reversed by
- * trying every phone number.
- */
+/** The rules of a configuration. If no salt is set, a random one is used for this process, because unsalted hashes could be reversed by trying
+ *  every phone number. */
 export function privacyRules(pii: z.infer<typeof piiConfig>, captureBodies: boolean): PrivacyRules {
   return {
     mode: pii.mode ?? (captureBodies ? 'redact_storage' : 'off'),

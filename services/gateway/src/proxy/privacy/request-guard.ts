@@ -131,10 +131,8 @@ export interface HeldBody {
 
 const NOTHING: HeldBody = { release: () => {} };
 
-/**
- * Reads a request's whole body within the guard's bounds and calls back once: with the body, with undefined if there is none, or with
- * why it cannot be inspected. Never calls back for a client that left.
- */
+/** Reads a request's whole body within the guard's bounds and calls back once: with the body, with undefined if there is none, or with why it
+ *  cannot be inspected. Never calls back for a client that left. */
 export function readGuarded(
   request: Readable & Pick<IncomingMessage, 'headers'>,
   guard: RequestGuard,

@@ -17,10 +17,8 @@ export type RequestTarget<R extends ProviderRoute> =
 // Anything that could make an upstream see another path than the one checked here. This single test accepts most paths.
 const SUSPICIOUS = /[\\#]|\/\/|\/\.|%2e|%2f|%5c/i;
 
-/**
- * Decides where a request goes by its target as received. Refuses dot segments (also percent-encoded), `//`, backslashes, fragments and
- * absolute-form. A prefix matches on a path boundary only. Spec: G11.2.
- */
+/** Decides where a request goes by its target as received. Refuses dot segments (also percent-encoded), `//`, backslashes, fragments and
+ *  absolute-form. A prefix matches on a path boundary only. Spec: G11.2. */
 export function readTarget<R extends ProviderRoute>(target: string, routes: readonly R[]): RequestTarget<R> {
   if (!target.startsWith('/')) {
     return target === '*'

@@ -18,9 +18,7 @@ interface DataConsumer {
 
 type State = 'size' | 'data' | 'data-end' | 'trailers' | 'ended';
 
-/**
- * Decodes the chunked coding of a body in any segmentation. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1.
- */
+/** Decodes the chunked coding of a body in any segmentation. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1. */
 export class ChunkedBody {
   #state: State = 'size';
   #left = 0;

@@ -22,10 +22,8 @@ export interface Framing {
 /** Methods for which a server may expect a body, so that its absence has to be declared with `Content-Length: 0`. */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
-/**
- * Writes the head of a request, as latin-1, Host first. `Content-Length` is that of the body, regardless of the headers. Throws
- * `request_failed` if the head would become more than one message.
- */
+/** Writes the head of a request, as latin-1, Host first. `Content-Length` is that of the body, regardless of the headers. Throws `request_failed`
+ *  if the head would become more than one message. */
 export function writeRequestHead({ method, path, headers, body }: UpstreamRequest, host: string): Framing {
   let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
   let lines = 3;
@@ -59,10 +57,7 @@ function lengthOf(declared: string | undefined): number | undefined {
   return Number(declared);
 }
 
-/**
- * Input from Node's parser contains no line breaks, but redacted text might. Counting them in the joined text is faster than checking
- * each part.
- */
+/** Input from Node's parser contains no line breaks, but redacted text might. Counting them in the joined text is faster than checking each part. */
 function refuseBreaks(head: string, lines: number): void {
   if (countOf('\n', head) !== lines || countOf('\r', head) !== lines || head.includes('\0'))
     throw upstreamError('request_failed', 'the head holds a line break');

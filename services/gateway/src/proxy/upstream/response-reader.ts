@@ -66,10 +66,8 @@ export class ResponseReader {
     return this.#informational === 0 ? 'before the response' : 'after an informational response';
   }
 
-  /**
-   * The connection has ended normally. Throws `reset` if the response had not, and `malformed_response` if the received part cannot
-   * begin a valid one.
-   */
+  /** The connection has ended normally. Throws `reset` if the response had not, and `malformed_response` if the received part cannot begin a valid
+   *  one. */
   close(): void {
     if (this.#state === 'ended') return;
     if (this.#state === 'open') return this.#end();

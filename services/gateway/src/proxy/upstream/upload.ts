@@ -2,10 +2,8 @@ import type { Socket } from 'node:net';
 import type { Framing } from './request-head.ts';
 import { upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/**
- * Writes a request's body chunk by chunk, as fast as the provider reads it. Ends early and returns false when the connection is closed
- * or `isOver` returns true. Throws errors from reading the body, and `request_failed` when its length differs from that in its head.
- */
+/** Writes a request's body chunk by chunk, as fast as the provider reads it. Ends early and returns false when the connection is closed or
+ *  `isOver` returns true. Throws errors from reading the body, and `request_failed` when its length differs from that in its head. */
 export async function upload(
   socket: Socket,
   body: AsyncIterable<Buffer>,

@@ -18,10 +18,8 @@ export interface UpstreamHandler extends ResponseConsumer {
   onError(error: UpstreamError): void;
 }
 
-/**
- * Controls a request in progress. Because connections are reused, every call passes its handler, and a call for a finished exchange has
- * no effect.
- */
+/** Controls a request in progress. Because connections are reused, every call passes its handler, and a call for a finished exchange has no
+ *  effect. */
 export interface UpstreamControl {
   /** Pauses the response. Data already read still arrives, at most 64 KiB. */
   pause(by: UpstreamHandler): void;

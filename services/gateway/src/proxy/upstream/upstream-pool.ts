@@ -31,11 +31,9 @@ interface UpstreamPoolOptions extends UpstreamSettings {
   readonly ca?: string;
 }
 
-/**
- * The connections to one provider. Each carries one request at a time, and the most recently used one is used next. There are as many as
- * requests in flight, which the proxy bounds. This is not a library because the gateway spends most of its time here: a bare forwarder
- * takes 0.64 of the CPU of the same with undici's `dispatch`, and forwards 1.4 to 1.7 times as much.
- */
+/** The connections to one provider. Each carries one request at a time, and the most recently used one is used next. There are as many as requests
+ *  in flight, which the proxy bounds. This is not a library because the gateway spends most of its time here: a bare forwarder takes 0.64 of the
+ *  CPU of the same with undici's `dispatch`, and forwards 1.4 to 1.7 times as much. */
 export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #origin: URL;
   readonly #ca: string | undefined;

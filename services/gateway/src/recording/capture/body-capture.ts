@@ -9,10 +9,8 @@ const HELD_WHOLE_MAX_BYTES = 65_536;
 /** From this size on a body's buffers are worth collecting early. Streams of text stay below. */
 const LARGE_BYTES = 1_048_576;
 
-/**
- * Captures the body of one direction. Keeps its chunks up to a bound. Beyond it, reads usage and model from the chunks as they arrive
- * and keeps only the part to be stored.
- */
+/** Captures the body of one direction. Keeps its chunks up to a bound. Beyond it, reads usage and model from the chunks as they arrive and keeps
+ *  only the part to be stored. */
 export class BodyCapture {
   bytes = 0;
   kind: BodyKind = undefined;

@@ -8,10 +8,8 @@ import { nextStepAfter } from './next-step.ts';
 /** After a log line, drops of the same kind are added up for this long, so that an outage does not flood the log. */
 const QUIET_MS = 10_000;
 
-/**
- * Logs dropped traces with class, cause and next step: for each place, operation and class (11 at most) the first at once, then the sum
- * every ten seconds, and the rest on disposal. Every dropped trace is in exactly one line.
- */
+/** Logs dropped traces with class, cause and next step: for each place, operation and class (11 at most) the first at once, then the sum every ten
+ *  seconds, and the rest on disposal. Every dropped trace is in exactly one line. */
 export class DropReport implements Disposable {
   readonly #logger: Logger;
   readonly #driver: StoreSummary['driver'];

@@ -12,18 +12,14 @@ import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 const STANDS_STILL_AFTER_MS = 1_000;
 /** A batch ends at this many bytes, regardless of its count. */
 const BATCH_MAX_BYTES = 8 * 1_048_576;
-/**
- * The memory of a written batch is used for another one, up to this size. Fresh memory for every batch must be cleared by the kernel. To
- * the receiving thread's collector it looks like a growing heap, which was seen to be fully collected ten times a second.
- */
+/** The memory of a written batch is used for another one, up to this size. Fresh memory for every batch must be cleared by the kernel. To the
+ *  receiving thread's collector it looks like a growing heap, which was seen to be fully collected ten times a second. */
 const MEMORY_MAX_BYTES = 4 * 1_048_576;
 /** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever its size (a message each way, a
  *  transaction, cold caches): at 10 ms, a trace took a third more of the writer's time. An idle writer
  *  still takes a trace at once. */
 const BATCH_INTERVAL_MS = 25;
-/**
- * A queue that has dropped a trace counts as full for this long, because it is repeatedly full for moments only while the writer works.
- */
+/** A queue that has dropped a trace counts as full for this long, because it is repeatedly full for moments only while the writer works. */
 const SATURATED_FOR_MS = 10_000;
 /** How long a new request may be delayed while the queue is almost full. Spec: G12.3. */
 const ADMISSION_DELAY_MAX_MS = 100;
@@ -49,10 +45,8 @@ export interface TraceLedger {
   settled(count: number, usage: readonly DayUsage[]): void;
 }
 
-/**
- * The bounded queue between the proxy and the store: first in, first out, one batch in progress, no flush timer. When it is full the
- * newest trace is dropped and counted. Spec: G12.1 to G12.4, G12.12.
- */
+/** The bounded queue between the proxy and the store: first in, first out, one batch in progress, no flush timer. When it is full the newest trace
+ *  is dropped and counted. Spec: G12.1 to G12.4, G12.12. */
 export class TraceQueue {
   readonly counters: QueueCounters = createQueueCounters();
   readonly capacity: number;
@@ -104,10 +98,8 @@ export class TraceQueue {
     return true;
   }
 
-  /**
-   * Whether a new request should be delayed, because everything in flight might not fit into the queue. A queue that is less than half
-   * full never delays a request, however many streams are open.
-   */
+  /** Whether a new request should be delayed, because everything in flight might not fit into the queue. A queue that is less than half full never
+   *  delays a request, however many streams are open. */
   shouldDelay(inFlight: number): boolean {
     const depth = this.depth;
     return depth + inFlight >= this.capacity && depth * 2 >= this.capacity && this.#makesProgress();

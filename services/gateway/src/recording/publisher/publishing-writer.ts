@@ -18,10 +18,7 @@ interface PublishingWriterOptions {
   readonly maxRecordBytes: number;
 }
 
-/**
- * Publishes records. A record is kept when a broker or the spool has accepted it. A record that is too large is published without its
- * bodies.
- */
+/** Publishes records. A record is kept when a broker or the spool has accepted it. A record that is too large is published without its bodies. */
 export class PublishingWriter implements RecordWriter {
   readonly #options: PublishingWriterOptions;
   #withoutBodies = 0;

@@ -17,9 +17,7 @@ import { startGatewayTelemetry } from '../start-gateway-telemetry.ts';
 const FOLDER = new URL('../../../../../deploy/observability/', import.meta.url);
 /** Metrics that others serve, with their labels. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { kafka_consumergroup_lag: ['consumergroup', 'topic'] };
-/**
- * Metrics of the other services, with their labels; see their metrics-golden tests. A metric of several services has the labels of all.
- */
+/** Metrics of the other services, with their labels; see their metrics-golden tests. A metric of several services has the labels of all. */
 const OF_SERVICES = new Map<string, readonly string[]>();
 for (const file of readdirSync(new URL('metrics/', FOLDER)))
   for (const [name = '', ...labels] of read(`metrics/${file}`)

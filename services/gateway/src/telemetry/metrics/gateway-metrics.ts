@@ -36,10 +36,8 @@ interface QueueReading {
   readonly counters: Pick<QueueCounters, 'enqueueAccepted' | 'written'>;
 }
 
-/**
- * The gateway's metrics. Counts of every request are kept in `RequestSeries`, because adding to an SDK instrument by its attributes
- * takes 0.7 µs, and adding to a number almost nothing. Spec: G14.17, G14.27 to G14.34.
- */
+/** The gateway's metrics. Counts of every request are kept in `RequestSeries`, because adding to an SDK instrument by its attributes takes 0.7 µs,
+ *  and adding to a number almost nothing. Spec: G14.17, G14.27 to G14.34. */
 export class GatewayMetrics {
   /** Undefined unless `observability.otel.genai` is on. */
   readonly genai: GenaiMetrics | undefined;

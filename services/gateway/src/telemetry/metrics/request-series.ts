@@ -134,10 +134,7 @@ export function requestSeriesData(requests: RequestSeries, now: number) {
   ];
 }
 
-/**
- * The counts, including zeros that alerts need before the first event: declared counters, and drops in every series whose traces can be
- * dropped.
- */
+/** The counts, including zeros that alerts need before the first event: declared counters, and drops in every series whose traces can be dropped. */
 function pointsOf({ statuses, hasTraces }: Series, which: Count): CounterPoint[] {
   const points: CounterPoint[] = [];
   for (const counts of statuses.values()) {
