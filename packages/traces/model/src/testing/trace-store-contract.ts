@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { DAY_MS } from '../time-buckets.ts';
 import type { Checkpoint, TraceDetail } from '../trace.ts';
 import type { TraceRecord } from '../trace-record.ts';
+import type { TraceFilters } from '../trace-store.ts';
 import {
   DAY,
   expectKept,
@@ -140,7 +141,32 @@ function testWriting(open: OpenContractStore): void {
   });
 }
 
+/** For each filter, fields that only one trace has, and the value of the filter that finds it. Every column that a filter could read by mistake
+ *  differs from it. */
+const FILTERS: {
+  readonly [Name in keyof Required<TraceFilters>]: readonly [Partial<TraceRecord>, NonNullable<TraceFilters[Name]>];
+} = {
+  trace_group_id: [{ lineage: { trace_group_id: 'only' } }, 'only'],
+  thread_id: [{ lineage: { thread_id: 'only' } }, 'only'],
+  run_id: [{ lineage: { run_id: 'only' } }, 'only'],
+  provider: [{ provider: 'anthropic' }, 'anthropic'],
+  model: [{ model: 'only' }, 'only'],
+  api_key_hash: [{ api_key_hash: new Uint8Array(32).fill(0xab) }, 'ab'.repeat(32)],
+  status: [{ response_status: 503 }, 503],
+  min_tokens: [{ total_tokens: 4 }, 4],
+  max_tokens: [{ total_tokens: 0 }, 0],
+  from: [{ timestamp: DAY - 9 }, DAY - 9],
+  to: [{ timestamp: DAY - 11 }, DAY - 11],
+};
+
 function testReading(open: OpenContractStore): void {
+  test.each(Object.entries(FILTERS))('the filter %s finds the trace that differs in its field', async (name, [fields, value]) => {
+    await using opened = await open();
+    const only = plainTrace(DAY, fields);
+    await write(opened, plainTrace(DAY), only, plainTrace(DAY));
+    expect(await listed(opened, { [name]: value })).toEqual(hexIds([only]));
+  });
+
   test('lists return the selected traces newest first, page by page', async () => {
     await using opened = await open();
     const records = Array.from({ length: 5 }, (_, at) =>

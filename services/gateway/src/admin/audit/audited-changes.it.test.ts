@@ -46,7 +46,11 @@ const CHANGES: Readonly<Record<string, () => Promise<Change>>> = {
 
 const THIS_TABLE = 'CHANGES in services/gateway/src/admin/audit/audited-changes.it.test.ts';
 
-function send(method: string, path: string, { body, id = 'setup' }: { readonly body?: object | undefined; readonly id?: string }) {
+function send(
+  method: string,
+  path: string,
+  { body, id = 'setup' }: { readonly body?: object | undefined; readonly id?: string },
+) {
   return fetch(gateway.url + path, {
     method,
     headers: { 'x-svc-gateway-key': OWNER, 'x-request-id': id, authorization: 'Bearer sk-test-0123456789' },
