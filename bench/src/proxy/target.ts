@@ -34,7 +34,7 @@ export interface Target {
   readonly gatewayKey?: string;
   /** The process to measure; none for the mock itself. */
   readonly pid?: number;
-  /** From the start of a gateway's process to its first response through the proxy. */
+  /** From the start of its process to its first response through the proxy. */
   readonly firstResponseMs?: number;
   /** Rows in the target's database, or undefined while it is still writing. */
   storedRows?(): Promise<number | undefined>;
@@ -52,8 +52,10 @@ export async function startTarget(
   if (target === 'direct') return { name, port: mock.port, proxied: false };
   const upstream = `http://127.0.0.1:${mock.port}`;
   if (target === 'bare') {
+    const spawnedAt = performance.now();
     const bare = stack.use(await forkedWith(V8_FLAGS, new URL('./bare-process.ts', import.meta.url), upstream));
-    return { name, port: bare.port, proxied: true, pid: bare.pid };
+    await firstResponse(bare.port, undefined);
+    return { name, port: bare.port, proxied: true, pid: bare.pid, firstResponseMs: performance.now() - spawnedAt };
   }
   const home = join(dir, name);
   if (target === 'nginx') {
