@@ -22,7 +22,7 @@ export default {
   testTimeout: 240_000,
   // Two workers share two cores with the servers that the tests start.
   maxWorkers: 2,
-  reporters: ['default', '<rootDir>/.ci/skipped-tests-reporter.js'],
+  reporters: ['default', '<rootDir>/.ci/skipped-tests-reporter.js', '<rootDir>/.ci/durations-reporter.js'],
   projects: [
     {
       ...common,

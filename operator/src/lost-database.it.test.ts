@@ -71,11 +71,16 @@ const namesWithEvent = (reason: string) =>
   );
 /** Keys have an event `RowMissing` too where their statuses can be written within 5 s, which a busy machine does not manage
  *  (`lost-keys.ts`). gateway-key.it.test.ts proves that one. */
-const allHaveEvents = () =>
-  waitUntil(() => namesWithEvent('RowRestored').size === NAMES.length && namesWithEvent('RowMissing').has('pro'), {
-    what: 'the events',
-    timeoutMs: TIMEOUT_MS,
+async function allHaveEvents(): Promise<void> {
+  const found = () => ({
+    restored: [...namesWithEvent('RowRestored')].toSorted(),
+    isPlanMissing: namesWithEvent('RowMissing').has('pro'),
   });
+  const isDone = () => found().restored.length === NAMES.length && found().isPlanMissing;
+  // Without them the comparison says which are missing.
+  await waitUntil(isDone, { what: 'the events', timeoutMs: TIMEOUT_MS }).catch(() => {});
+  expect(found()).toEqual({ restored: NAMES.toSorted(), isPlanMissing: true });
+}
 async function rows() {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const keys = await pool.query<{ plan: string }>('SELECT plan FROM gateway_keys WHERE revoked_at IS NULL');
