@@ -46,8 +46,6 @@ test.each([
   ['no scans', { SCAN_CONCURRENCY: '0' }, /concurrency \(SCAN_CONCURRENCY\)/],
   ['a URL of another kind', { SCAN_PUBLIC_API_URL: 'ftp://a.example' }, /public\.api_url \(SCAN_PUBLIC_API_URL\)/],
   ['an unknown key', { SCAN_CONCURENCY: '1' }, /SCAN_CONCURENCY: unknown variable; did you mean SCAN_CONCURRENCY/],
-  ['a key of an earlier version', { SCAN_FETCH_CATALOGUE_PAGES: '2' }, /SCAN_FETCH_CATALOGUE_PAGES: unknown variable/],
-  ['another one', { SCAN_EVIDENCE_REPLAY_PER_SECOND: '0' }, /SCAN_EVIDENCE_REPLAY_PER_SECOND: unknown variable/],
   [
     'fixture storefronts in production',
     { SCAN_FETCH_LOOPBACK_HOSTS: LOOPBACK },

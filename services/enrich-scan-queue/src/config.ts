@@ -58,6 +58,8 @@ export const scanConfig = z
       .strictObject({
         /** Sent in the User-Agent: a page that explains to site owners who scans them and how to stop it. */
         contact_url: url.prefault('http://127.0.0.1:8081/docs'),
+        /** Pages of a catalogue that are read in a scan; most platforms have 100 to 250 products on a page. */
+        catalogue_pages: z.int().min(1).max(100).default(1),
         /** Names that this machine serves instead of the internet, `NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT` each: for fixture storefronts. */
         loopback_hosts: z
           .array(z.string().regex(LOOPBACK_HOST, 'must be NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT'))
@@ -73,7 +75,13 @@ export const scanConfig = z
         cadence_ms: z.int().min(1_000).max(31_536_000_000).default(604_800_000),
       })
       .prefault({}),
-    evidence: z.strictObject({ retention_days: z.int().min(1).max(3_650).default(180) }).prefault({}),
+    evidence: z
+      .strictObject({
+        retention_days: z.int().min(1).max(3_650).default(180),
+        /** Stores of this process whose evidence is read again when rules have changed; 0: they follow with their next scan. */
+        replay_per_second: z.int().min(0).max(1_000).default(10),
+      })
+      .prefault({}),
     /** Public URLs of this deployment, as they appear in profiles. */
     public: z.strictObject(publicUrlKeys).prefault({}),
     observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),

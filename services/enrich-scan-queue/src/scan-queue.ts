@@ -149,7 +149,7 @@ export class ScanQueue {
     const tools = { jobs: this.#jobs, slots: this.#slots, runner: this.#runner, logger, signal };
     const onRound = () => (this.#dueRoundAt = performance.now());
     const routine = new RoutineWork(this.#pool, { config, logger, jobs: this.#jobs });
-    const replay = new RulesReplay(this.#pool, { ...context, logger });
+    const replay = new RulesReplay(this.#pool, { ...context, logger, perSecond: config.evidence.replay_per_second });
     const due = runDueJobs({ ...tools, onRound });
     this.#started = { consumers: this.#consume(), relay: this.#startRelay(), due, routine, replay };
   }

@@ -20,7 +20,7 @@ export const FETCH_LIMITS = {
   maxRobotsBytes: 500 * 1024,
   /** Hosts of one scan: its own, with and without www, and where it redirects. */
   maxOrigins: 12,
-  /** Of a catalogue endpoint; most platforms have 100 to 250 products on a page. */
+  /** Pages of a catalogue endpoint: `first_page` is the default depth. */
   maxCataloguePages: 1,
 } as const;
 export type FetchLimits = { readonly [Name in keyof typeof FETCH_LIMITS]: number };
@@ -50,7 +50,7 @@ export function userAgentOf(version: string, contactUrl: string): string {
 export function createFetchSettings(config: ScanConfig['fetch'], version: string): FetchSettings {
   return {
     userAgent: userAgentOf(version, config.contact_url),
-    limits: FETCH_LIMITS,
+    limits: { ...FETCH_LIMITS, maxCataloguePages: config.catalogue_pages },
     resolve: resolveByDns,
     loopbackHosts: parseLoopbackHosts(config.loopback_hosts),
     ca: config.loopback_ca === '' ? undefined : config.loopback_ca,

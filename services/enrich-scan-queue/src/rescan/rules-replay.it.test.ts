@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
-import { REGISTRY_CHECKSUM } from '@vitrine/registry/rules/rule-index';
+import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { commitObservation } from '@vitrine/stores/commit/commit-observation';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
@@ -41,8 +41,8 @@ test('scanners with new rules read the evidence of all stores again, once, and p
   await using database = await storeDatabase();
   const domains = Array.from({ length: 30 }, (_, i) => `shop-${i}.com`);
   await scannedByOlderRules(database, domains);
-  await using one = startTestQueue(database, NEVER);
-  await using other = startTestQueue(database, NEVER);
+  await using one = startTestQueue(database, NEVER, { SCAN_EVIDENCE_REPLAY_PER_SECOND: '1000' });
+  await using other = startTestQueue(database, NEVER, { SCAN_EVIDENCE_REPLAY_PER_SECOND: '1000' });
   const left = 'SELECT FROM derivations WHERE registry_checksum IS DISTINCT FROM $1';
   const isDone = async () => {
     // Failures caused by a paused machine are retried without a wait.
@@ -64,8 +64,17 @@ test('a store that fails is counted and logged, and the others are replayed', as
   await scannedByOlderRules(database, ['a.com', 'b.com']);
   // A state that no version has written.
   await database.owner.execute(`UPDATE derivations SET state = '{"version":1}' WHERE storefront_id = 'sf_a.com'`);
-  await using scanner = startTestQueue(database, NEVER);
+  await using scanner = startTestQueue(database, NEVER, { SCAN_EVIDENCE_REPLAY_PER_SECOND: '1000' });
   const stores = () => scanner.queue.figures.replay?.stores;
   await waitUntil(() => (stores()?.failed ?? 0) > 0 && stores()?.replayed === 1, { what: 'both stores' });
   expect(scanner.log.join('')).toContain('evidence of a store not replayed');
+});
+
+test('without a rate nothing is replayed', async () => {
+  await using database = await storeDatabase();
+  await scannedByOlderRules(database, ['a.com']);
+  await using scanner = startTestQueue(database, NEVER, { SCAN_EVIDENCE_REPLAY_PER_SECOND: '0' });
+  await waitUntil(() => scanner.queue.figures.replay !== undefined, { what: 'the scanner to run' });
+  expect(scanner.queue.figures.replay).toEqual({ stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined });
+  expect(await database.owner.query('SELECT FROM registry_replays')).toEqual([]);
 });

@@ -8,8 +8,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Stores claimed at once. A process that dies leaves them to the next pass. */
 const BATCH = 20;
 const IDLE_MS = 10_000;
-/** After each store: ten a second in a process load its database little beside its scans. */
-const PAUSE_MS = 100;
 const NEXT_STEP =
   'its profile follows with its next scan at the latest; docs/failure-modes.md#stores-that-do-not-follow-new-rules';
 
@@ -22,6 +20,8 @@ export interface ReplayFigures {
 
 interface RulesReplayOptions extends ReplayContext {
   readonly logger: Logger;
+  /** 0: none. */
+  readonly perSecond: number;
 }
 
 /** Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one store
@@ -36,7 +36,7 @@ export class RulesReplay implements AsyncDisposable {
   constructor(pool: PostgresPool, options: RulesReplayOptions) {
     this.#pool = pool;
     this.#options = options;
-    this.#ended = this.#run();
+    this.#ended = options.perSecond === 0 ? Promise.resolve() : this.#run();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,11 +59,11 @@ export class RulesReplay implements AsyncDisposable {
     const { storefrontIds, hasMore, remaining } = await claimReplays(this.#pool, this.#options.rules, BATCH);
     this.figures.remaining = remaining ?? this.figures.remaining;
     // Another process claims at the moment.
-    if (remaining === undefined) await this.#pause(PAUSE_MS);
+    if (remaining === undefined) await this.#pause(1_000 / this.#options.perSecond);
     for (const storefrontId of storefrontIds) {
       if (this.#stopping.signal.aborted) break;
       await this.#replay(storefrontId);
-      await this.#pause(PAUSE_MS);
+      await this.#pause(1_000 / this.#options.perSecond);
     }
     return hasMore;
   }
