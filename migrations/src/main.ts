@@ -1,5 +1,6 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { readVersion, versionCommand } from '@vitrine/command-line/serve-command';
+import { versionCommand } from '@vitrine/command-line/serve-command';
+import { readVersion } from '@vitrine/config/read-version';
 import { migrateCommandLine } from './migrate-command.ts';
 import { topicsCommand } from './topics-command.ts';
 

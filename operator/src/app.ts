@@ -49,7 +49,7 @@ export interface Operator extends AsyncDisposable {
   readonly lost: Promise<typeof LEADERSHIP_LOST>;
 }
 
-/** Starts an operator and waits for database and API server if they are unavailable. Disposal finishes the passes in progress, releases the Lease,
+/** Starts an operator, also while database and API server are unavailable; it waits for both while it runs. Disposal finishes the passes in progress, releases the Lease,
  *  then exports spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`. */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { config, kubeConfig, logger, electionTimes, propagationMs } = options;

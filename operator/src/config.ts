@@ -1,4 +1,4 @@
-import { readVersion } from '@vitrine/command-line/serve-command';
+import { readVersion } from '@vitrine/config/read-version';
 import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import { listenKeys } from '@vitrine/http-api/server/http-server';

@@ -10,7 +10,7 @@ const serve = serveCommand({
   title: 'operator',
   service: 'svc-operator',
   summary: 'Reconciles GatewayKeys and PlanLimits until it receives SIGINT or SIGTERM; the default command.',
-  help: ' The cluster is that of KUBECONFIG, of ~/.kube/config, or the one that it runs in.',
+  help: 'The cluster is that of KUBECONFIG, of ~/.kube/config, or the one that it runs in.',
   example: `OPERATOR_NAMESPACE=vitrine OPERATOR_STORAGE_DSN=postgresql://operator:...@postgres/vitrine \\
     OPERATOR_AUTH_PEPPER_PATH=gateway-keys.pepper npm run operator`,
   configFile: OPERATOR_CONFIG_FILE,

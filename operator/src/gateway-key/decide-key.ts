@@ -88,7 +88,7 @@ export function isSettled(step: KeyStep | Settled): step is Settled {
 /** The first steps of a key without a row. */
 const MAKES_ROW: ReadonlySet<KeyAction> = new Set(['createSecret', 'publishToken', 'register']);
 
-/** A missing row is reported in the status before the key is registered again. */
+/** A missing row is reported in the status before the key is registered again. Meanwhile the watch returns the status. */
 const ROW_MISSING_MS = 500;
 const ROW_MISSING: Settled = {
   ready: { status: 'False', reason: 'RowMissing', message: 'the key is gone from the database, and is registered again' },

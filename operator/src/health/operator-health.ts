@@ -17,7 +17,7 @@ export interface OperatorState {
   readonly controllers: readonly ControllerFigures[];
 }
 
-/** Why the process should be restarted; undefined while it makes progress. Does not depend on database or API server. */
+/** Why the process should be restarted; empty while it makes progress. Does not depend on database or API server. */
 export function stalledBy({ controllers }: OperatorState): string[] {
   return controllers.flatMap(({ name, watches, queue }) => [
     ...[...watches]
@@ -32,7 +32,7 @@ export function stalledBy({ controllers }: OperatorState): string[] {
 /** Why the operator is degraded. Each has a heading in docs/failure-modes.md. */
 export const HEALTH_REASONS = ['database_unavailable', 'lists_not_read'] as const;
 
-/** What a leader waits for; undefined for a standby. */
+/** What a leader waits for; empty for a standby. */
 export function healthReasons({ isLeading, databaseReason, controllers }: OperatorState): (typeof HEALTH_REASONS)[number][] {
   if (!isLeading) return [];
   if (databaseReason !== undefined) return ['database_unavailable'];

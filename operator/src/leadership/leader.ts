@@ -29,7 +29,6 @@ export interface LeaderOptions {
 /** Waits until it leads, takes an epoch of the database, and runs the controllers until leadership is lost, which is final, because another
  *  process may have changed cached objects. */
 export class Leader {
-  controllers: readonly Controller[] = [];
   /** Resolves when another process may lead. */
   readonly lost: Promise<void>;
   readonly #options: LeaderOptions;
@@ -40,6 +39,7 @@ export class Leader {
   #leadership: Leadership | undefined;
   #epoch: Epoch | undefined;
   #isLost = false;
+  #controllers: readonly Controller[] = [];
 
   constructor(options: LeaderOptions) {
     this.#options = options;
@@ -49,10 +49,14 @@ export class Leader {
     this.lost = promise;
     this.#onLost = () => {
       this.#isLost = true;
-      for (const controller of this.controllers) controller.abandon();
+      for (const controller of this.#controllers) controller.abandon();
       this.#stopping.abort();
       resolve();
     };
+  }
+
+  get controllers(): readonly Controller[] {
+    return this.#controllers;
   }
 
   get isLeading(): boolean {
@@ -72,7 +76,7 @@ export class Leader {
   async stopControllers(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
-    await Promise.all([...this.controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all([...this.#controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
   }
 
   /** Releases the Lease, so that a standby leads at once. */
@@ -104,10 +108,10 @@ export class Leader {
     const { server, pool, logger, createControllers } = this.#options;
     if (this.#leadership === undefined || this.#epoch === undefined || this.#stopping.signal.aborted) return;
     const fencedServer = fenceKubernetesClient(server, this.#leadership, this.#onLost);
-    this.controllers = createControllers(fencedServer, fenceDatabase(pool, this.#epoch, this.#onLost));
-    for (const controller of this.controllers) controller.start();
+    this.#controllers = createControllers(fencedServer, fenceDatabase(pool, this.#epoch, this.#onLost));
+    for (const controller of this.#controllers) controller.start();
     const { epoch } = this.#epoch;
-    logger.info({ epoch, controllers: this.controllers.map(({ name }) => name) }, 'controllers started');
+    logger.info({ epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
   }
 
   #endByBug(err: unknown): void {

@@ -57,7 +57,7 @@ const AFTER_FAILED_SWEEP =
 const LOGGED_FAILURE = 12;
 
 interface OperatorFigures {
-  /** Metrics of the Lease. */
+  /** The name of the Lease. */
   readonly leaseName: string;
   readonly isLeading: boolean;
   readonly controllers: readonly ControllerFigures[];

@@ -29,11 +29,11 @@ type Reporter = Readonly<Record<'controller' | 'instance', string>>;
 
 /** Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Callers do not wait for them. */
 export class EventRecorder {
-  dropped = 0;
   readonly #server: ApiRequests;
   readonly #reporter: Reporter;
   readonly #onError: (error: unknown) => void;
   #inFlight = 0;
+  #dropped = 0;
 
   /** `reporter`: such as `vitrine.dev/operator`, and the process. */
   constructor(server: ApiRequests, reporter: Reporter, onError: (error: unknown) => void) {
@@ -42,9 +42,14 @@ export class EventRecorder {
     this.#onError = onError;
   }
 
+  /** Events that were not sent because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   record({ apiVersion, kind, metadata = {} }: EventSubject, { note, ...event }: ObjectEvent): void {
     if (this.#inFlight >= MAX_IN_FLIGHT) {
-      this.dropped += 1;
+      this.#dropped += 1;
       return;
     }
     this.#inFlight += 1;

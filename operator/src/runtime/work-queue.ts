@@ -79,7 +79,7 @@ export class WorkQueue {
     if (this.#isShutDown || (this.#delayed.get(key)?.dueAt ?? Infinity) <= dueAt) return;
     this.#cancelDelay(key);
     const end = () => {
-      // Also for a key that is already waiting, because an ended delay must not replace the next one.
+      // Also for a key that is already waiting, because an ended delay left here would block the next one.
       this.#delayed.delete(key);
       this.add(key);
     };

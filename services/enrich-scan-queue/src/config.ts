@@ -1,4 +1,4 @@
-import { readVersion } from '@vitrine/command-line/serve-command';
+import { readVersion } from '@vitrine/config/read-version';
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import { readConfig, type ConfigSource } from '@vitrine/config/read-config';

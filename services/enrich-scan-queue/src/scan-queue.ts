@@ -90,7 +90,7 @@ export class ScanQueue {
     };
   }
 
-  /** Whether the broker was reached at any time since the start. */
+  /** Whether the database was reached at any time since the start. */
   get hasReachedDatabase(): boolean {
     return this.#database.hasReachedDatabase;
   }

@@ -31,7 +31,7 @@ const storagePath = z
   .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file')
   .refine((path) => !isKeyFile(path), 'must not be the file that gateway keys or their pepper are kept in');
 
-/** Logger settings of the gateway. */
+/** Paths of the gateway's own API, which no provider may have. */
 const RESERVED_PATHS = ['/api', '/livez', '/readyz'];
 
 const prefix = z

@@ -62,7 +62,7 @@ function route<Query, Body>(operation: Operation<Query, Body>, handle: (request:
   return { operation, handle: (request) => handle(request as ApiRequest<Query, Body>) };
 }
 
-/** The key of an operation that requires one. */
+/** The route of an operation that requires a key. */
 function keyed<Query, Body>(
   operation: Operation<Query, Body>,
   handle: (request: ApiRequest<Query, Body>, caller: AuthenticatedKey) => Result,

@@ -80,7 +80,7 @@ export class Pipeline {
     };
   }
 
-  /** Whether the broker was reached at any time since the start. */
+  /** Whether the database was reached at any time since the start. */
   get hasReachedDatabase(): boolean {
     return this.#database.hasReachedDatabase;
   }

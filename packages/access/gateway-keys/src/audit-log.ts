@@ -29,7 +29,7 @@ export interface AuditLog {
   listAudit(query: AuditQuery): Promise<AuditEventPage>;
   /** Advances the time by which events are removed, and stores it; undefined without a store. */
   advanceRetention(): Promise<RetentionRun | undefined>;
-  /** Removes a batch of events before a time, and the oldest denials of each kind beyond a bound. Resolves with the removed rows; call again until
+  /** Removes a batch of events before a time, and the oldest denials of each kind beyond a bound. Resolves with their summary; call again until
    *  there are none. Does not create a missing store. */
   removeAuditBefore(at: number): Promise<Removed[]>;
 }

@@ -3,9 +3,9 @@ import type { NewKey } from './key-store.ts';
 import { NEW_KEY_COLUMNS, type NewKeyColumn } from './stored-key.ts';
 
 /** What the resource of a row does not decide. */
-const UNDECIDED = ['id', 'created_by', 'created_at', 'managed_by', 'pepper_version', 'token_mac', 'revision'] as const;
-type Undecided = (typeof UNDECIDED)[number];
-type Decided = Exclude<NewKeyColumn, Undecided>;
+const NOT_OF_RESOURCE = ['id', 'created_by', 'created_at', 'managed_by', 'pepper_version', 'token_mac', 'revision'] as const;
+type NotOfResource = (typeof NOT_OF_RESOURCE)[number];
+type Decided = Exclude<NewKeyColumn, NotOfResource>;
 
 /** The fields of a row that its resource decides: all others of a new key. One that is left out does not compile. */
 export type ManagedKeyFields = { readonly [Field in Decided]: NewKey[Field] } & {
@@ -15,7 +15,7 @@ export type ManagedKeyFields = { readonly [Field in Decided]: NewKey[Field] } & 
 export const MANAGED_KEY_FIELDS: readonly (keyof ManagedKeyFields)[] = NEW_KEY_COLUMNS.filter(isDecided);
 
 function isDecided(column: NewKeyColumn): column is Decided {
-  return !UNDECIDED.some((name) => name === column);
+  return !NOT_OF_RESOURCE.some((name) => name === column);
 }
 
 /** A row for the operator, with any owner. */

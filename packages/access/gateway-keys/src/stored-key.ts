@@ -46,7 +46,7 @@ export function storedKeyOf(
     permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
     plan: text('plan'),
     created_at: Number(row['created_at']),
-    last_used_at: row['last_used_at'] === null ? undefined : Number(row['last_used_at']),
+    last_used_at: row['last_used_at'] == null ? undefined : Number(row['last_used_at']),
     managed_by: text('managed_by'),
     managed_resource: text('managed_resource'),
     pepper_version: Number(row['pepper_version']),

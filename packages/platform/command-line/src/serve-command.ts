@@ -2,7 +2,6 @@ import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { ConfigSource } from '@vitrine/config/read-config';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
 import { command, type Command, stringOption, FORMAT_OPTION, formatResult } from './command.ts';
-import { readFileSync } from 'node:fs';
 
 const AFTER_BUG = 'report it with this line: it is a bug, and the process continues';
 
@@ -29,14 +28,14 @@ interface ServiceCommand<C extends { readonly log: { readonly level: string } }>
 
 /** The command `serve` of a service: starts it, and disposes it after SIGINT or SIGTERM, or when it is lost. */
 export function serveCommand<C extends { readonly log: { readonly level: string } }>(of: ServiceCommand<C>): Command {
-  const { title, service, summary, help = '', example, configFile, readConfig, start } = of;
+  const { title, service, summary, help, example, configFile, readConfig, start } = of;
   const { variable, defaultFile } = configFile;
   return command({
     name: 'serve',
     summary,
     options: { config: { type: 'string', value: 'FILE' } },
     help: `Configuration is one YAML file (--config, else ${variable}, else ./${defaultFile} when it is there), then environment
-variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.${help}`,
+variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.${help === undefined ? '' : ` ${help}`}`,
     examples: [example],
     run: async ({ values }, { env, stdout, handleUncaught, untilSignal }) => {
       const config = readConfig(readConfigFile(locateConfigFile(values.config, env, configFile).path), env);
@@ -65,9 +64,4 @@ export function versionCommand(program: string, version: string, script = `npm r
       return 0;
     },
   });
-}
-
-/** The version that a package.json has. */
-export function readVersion(manifest: URL): string {
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }).version;
 }

@@ -32,7 +32,7 @@ export class Readiness<Condition extends string = never> {
 
 export interface Probes {
   readonly readiness: Pick<Readiness<string>, 'reasons'>;
-  /** Why the process should be restarted; undefined while it makes progress. */
+  /** Why the process should be restarted; empty while it makes progress. */
   readonly stalledBy?: () => readonly string[];
 }
 

@@ -1,9 +1,9 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Scrape } from '@vitrine/telemetry/metrics/scrape-text';
-import type { RawRoute } from './api-app.ts';
+import type { ApiApp, RawRoute } from './api-app.ts';
 import { drainRequest, sendRejection } from './connections/send-rejection.ts';
-import { newCorrelationId } from './correlation-id.ts';
-import { createHttpServer, type HttpServer, listen } from './server/http-server.ts';
+import { correlationIdReader } from './correlation-id.ts';
+import { serveApi } from './server/api-server.ts';
 
 type ReadScrape = (accept: string | undefined) => Promise<Scrape>;
 
@@ -39,34 +39,31 @@ export interface ScrapeServerOptions {
 export async function serveScrape(
   scrape: Pick<RawRoute, 'path' | 'respond'> | undefined,
   { host, port, prefix, correlationHeader, logger }: ScrapeServerOptions,
-): Promise<Disposable | undefined> {
+): Promise<AsyncDisposable | undefined> {
   if (scrape === undefined || port === undefined) return undefined;
-  const { server, connections } = createScrapeServer(scrape, correlationHeader, logger);
   const hostKey = `server.host (${prefix}SERVER_HOST)`;
   const portKey = `observability.otel.prometheus_port (${prefix}OBSERVABILITY_OTEL_PROMETHEUS_PORT)`;
-  const url = await listen(server, { host, port, hostKey, portKey });
-  logger.info({ url: url + scrape.path }, 'scrape endpoint listening');
-  return {
-    [Symbol.dispose]: () => {
-      server.close();
-      connections[Symbol.dispose]();
-    },
-  };
+  const server = { host, port, hostKey, portKey, maxConnections: MAX_CONNECTIONS, correlationHeader, logger };
+  const served = await serveApi(scrapeApp(scrape, correlationHeader, logger), server);
+  logger.info({ url: served.url + scrape.path }, 'scrape endpoint listening');
+  return served;
 }
 
-function createScrapeServer(scrape: Pick<RawRoute, 'path' | 'respond'>, correlationHeader: string, logger: Logger): HttpServer {
-  return createHttpServer({ maxConnections: MAX_CONNECTIONS, correlationHeader }, (request, response, rejection) => {
+function scrapeApp(scrape: Pick<RawRoute, 'path' | 'respond'>, correlationHeader: string, logger: Logger): ApiApp {
+  const correlationIdOf = correlationIdReader(correlationHeader);
+  return (request, response) => {
     drainRequest(request);
+    const id = correlationIdOf(request.headers);
     const refuse = (status: number, error: string, headers: string[] = []) =>
-      sendRejection(response, { status, error, headers }, [correlationHeader, newCorrelationId()]);
-    if (rejection !== undefined) return refuse(rejection.status, rejection.error, ['Connection', 'close']);
+      sendRejection(response, { status, error, headers }, [correlationHeader, id]);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET, HEAD']);
+    response.setHeader(correlationHeader, id);
     scrape.respond(request, response).catch((err: unknown) => {
       logger.error({ err, next_step: 'report it with this line: it is a bug' }, 'scrape failed');
       if (response.headersSent) response.destroy();
       else refuse(500, 'internal server error');
     });
-  });
+  };
 }

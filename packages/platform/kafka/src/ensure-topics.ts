@@ -28,7 +28,7 @@ const KAFKA_NAMES = {
 /** `differs`: the topic exists with other settings, which are not changed. */
 export interface TopicResult {
   readonly result: 'created' | 'exists' | 'partitions_added' | 'differs';
-  /** The current value of the topic. */
+  /** The topic's current settings. */
   readonly settings: TopicSettings;
   /** What differs, such as `retention.ms: 1000 instead of 2000`. */
   readonly differences: readonly string[];

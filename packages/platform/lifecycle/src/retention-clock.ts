@@ -4,7 +4,7 @@ const PACE = 48;
 
 /** The stored state of a retention clock. Times are milliseconds since the epoch. */
 export interface RetentionRun {
-  /** The retention time of the last run. */
+  /** The time up to which the last run removed data. */
   readonly at: number;
   /** The store's clock at that run. */
   readonly ranAt: number;

@@ -10,7 +10,7 @@ const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 /** How often the log repeats that the process waits for the database. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** Log settings of a wait. */
+/** Fields of the log line of a wait. */
 export interface WaitFields extends PostgresAddress {
   readonly waited_ms: number;
   readonly err?: unknown;

@@ -50,7 +50,7 @@ export class Redactor implements Redaction {
     return this.#context.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#context.inLines)) : text;
   }
 
-  /** A path, decoded where percent-encoded, including values of denied names in its query. */
+  /** Redacts a path, also where it is percent-encoded, and the values of denied names in its query. */
   path(path: string): string {
     const { text, count } = redactPath(path);
     this.counts.token_like += count;

@@ -1,7 +1,7 @@
 import type { RetentionClock, RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Also present in files of earlier versions. */
+/** Also created in files of earlier versions, which can still read them. */
 const TABLE =
   'CREATE TABLE IF NOT EXISTS retention_runs (name TEXT PRIMARY KEY, at INTEGER NOT NULL, ran_at INTEGER NOT NULL) STRICT';
 

@@ -25,7 +25,7 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Restricts a file of ours to its owner if group or others may read or write it. Other modes were set on purpose and are kept. */
+/** Restricts a file of ours to its owner if others than its group have any access. Other modes were set on purpose and are kept. */
 export function keepPrivate(path: string): void {
   try {
     if ((statSync(path).mode & FOR_EVERYBODY) !== 0) chmodSync(path, PRIVATE_FILE);

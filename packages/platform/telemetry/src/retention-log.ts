@@ -18,7 +18,7 @@ export interface RetentionLogger {
   warn(fields: object, message: string): void;
 }
 
-/** Log lines of a retention loop: the removed rows and, once an hour, that its clock is behind the store's. */
+/** Log lines of a retention loop: a summary of the removed rows and, once an hour, that its clock is behind the store's. */
 export class RetentionLog {
   readonly #logger: RetentionLogger;
   readonly #held: LogThrottle<{ readonly at: number; readonly ranAt: number }>;
@@ -35,7 +35,7 @@ export class RetentionLog {
     if (run.ranAt - run.at > HOUR_MS) this.#held.add('held', run);
   }
 
-  /** Calls `removeSome` until it removes nothing. Logs the removed rows, also before a failure, and returns their number. */
+  /** Calls `removeSome` until it removes nothing. Logs a summary of the removed rows, also before a failure, and returns their number. */
   async removeAll(removeSome: () => Promise<readonly Removed[]>): Promise<number> {
     const all: Removed[] = [];
     try {

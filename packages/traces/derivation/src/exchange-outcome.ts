@@ -3,7 +3,7 @@ import type { CapturedExchange } from './captured-exchange.ts';
 import type { Outcome } from '@vitrine/traces/trace';
 
 /** How an exchange ended, by the facts of its response (undefined if none could be read). An error event makes a stream of status 200 a failure. A
- *  client that leaves after the provider's last event has received everything, because the official SDKs stop reading there. */
+ *  client that leaves after the provider's last event has received everything; the official SDKs leave there. */
 export function outcomeOf({ outcome }: Pick<CapturedExchange, 'outcome'>, facts: BodyFacts | undefined): Outcome {
   if (outcome === 'completed' && facts?.streamError === true) return 'upstream_error';
   return outcome === 'client_closed' && facts?.ended === true ? 'completed' : outcome;

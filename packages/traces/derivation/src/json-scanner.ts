@@ -9,7 +9,7 @@ const MAX_VALUE_BYTES = 65_536;
 const WALKED_BYTES = 16;
 const NOTHING = new Uint8Array(0);
 
-// The state of the parser. After CLOSED nothing more can be found.
+// The state of the parser. From CLOSED on nothing more can be found.
 const VALUE = 0;
 const KEY_OR_END = 1;
 const KEY = 2;

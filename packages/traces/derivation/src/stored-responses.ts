@@ -35,7 +35,7 @@ export function finishedResponse({ provider, path }: ResponsesRequest, state: Re
   return RESPONSE_ID.test(id) ? id : undefined;
 }
 
-/** The id of a created and unfinished response, if any. It is a background response when it or its request declares it, and when it is JSON,
+/** The id of a created and unfinished response, if any. It is a background response when it or its request declares it, or when it is JSON,
  *  because only background responses are unfinished in JSON. */
 export function pendingResponse(
   { provider, method, path }: ResponsesRequest,

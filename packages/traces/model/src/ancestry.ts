@@ -13,7 +13,7 @@ interface AncestryRequest {
   /** The checkpoint whose ancestors are requested. */
   readonly target: Checkpoint;
   readonly tenant: Tenant | undefined;
-  /** Maximum number of ancestors, nearest first. */
+  /** Maximum number of ancestors; those nearest to the run are kept. */
   readonly limit: number;
 }
 

@@ -28,7 +28,7 @@ export const LAST_CHECKPOINT_SEQ = 999_999_999_999_999;
 export const LINEAGE_ID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 
 /** Reads the claim. An invalid value (not at most 128 characters of `A-Za-z0-9-_.:`, or not a whole number for the sequence) is omitted and
- *  counted in `ignored`. `hide` redacts ids. */
+ *  counted in `ignored`. `hide` redacts what must not be stored of an id. */
 export function readLineage(lines: string, hide: (value: string) => string): { claim: LineageClaim; ignored: number } {
   const claim: Record<string, string | number> = {};
   let ignored = 0;

@@ -4,9 +4,8 @@ import type { TraceRecord } from './trace-record.ts';
 
 const createId = createTraceIds(randomBytes);
 
-/** A trace that a store writes and rolls back to check that it can write. It has an unused tenant, so that no writer waits for its sums.
- *  `at`:
- *  milliseconds since the epoch. */
+/** A trace that a store writes and rolls back to check that it can write. Its tenant belongs to nobody, so that no writer waits for its sums.
+ *  `at`: milliseconds since the epoch. */
 export function probeRecord(at: number): TraceRecord {
   return {
     id: createId(at),

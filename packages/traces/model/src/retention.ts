@@ -10,7 +10,7 @@ const INTERVAL_MS = 60_000;
 export interface Retention {
   /** Advances the time by which this store removes data, and stores it. */
   advanceRetention(): Promise<RetentionRun>;
-  /** Removes some of the traces created before a time, oldest first, and resolves with the removed rows. Call it until nothing is removed. Then
+  /** Removes some of the traces created before a time, oldest first, and resolves with their summary. Call it until nothing is removed. Then
    *  the roll-ups that began before `rollupsBeforeMs` are gone, too. */
   removeOlderThan(createdBeforeMs: number, rollupsBeforeMs?: number): Promise<Removed[]>;
 }
@@ -23,7 +23,7 @@ interface RetentionOptions {
 }
 
 /** A store's one maintenance loop: every minute it removes traces older than `retentionDays` and roll-ups older than 400 days, in small steps, and
- *  logs the removed rows. */
+ *  logs a summary of the removed rows. */
 export function keepRetention(
   store: Retention,
   { retentionDays, logger, onError, intervalMs = INTERVAL_MS }: RetentionOptions,

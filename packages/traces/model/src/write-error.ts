@@ -12,7 +12,7 @@ export interface WriteError {
   readonly code: string;
   /** SQLite's extended result code. */
   readonly errcode?: number;
-  /** The stack, unless the store reported the error, because then it is an internal bug. */
+  /** The stack. Present only if the store did not report the error, which makes it an internal bug. */
   readonly stack?: string;
 }
 

@@ -78,7 +78,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return this.#transaction(() => advanceRetention(this.#database, this.#retention, { name: 'traces', newestMs }, nowMs));
   }
 
-  /** Removes up to 2,000 of the oldest traces created before `createdBeforeMs` and returns the removed rows. With the last of them removes the
+  /** Removes up to 2,000 of the oldest traces created before `createdBeforeMs` and returns their summary. With the last of them removes the
    *  sums of days before that of `sumsBeforeMs`. */
   removeOlderThan(createdBeforeMs: number, sumsBeforeMs: number = 0): Removed[] {
     const day = Math.floor(sumsBeforeMs / DAY_MS);
@@ -99,8 +99,8 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return removed;
   }
 
-  /** Writes a trace and the bytes of one, and removes both. Throws when traces could not be written. A rollback alone would not detect a full
-   *  disk, and a committed trace would be visible. Retention removes bytes left by a crash. */
+  /** Writes a trace and rolls it back, then commits the bytes of one and deletes them. Throws when traces could not be written. A rollback alone
+   *  would not detect a full disk, and a committed trace would be visible. Retention removes bytes left by a crash. */
   probe(): void {
     try {
       this.#transaction(() => {

@@ -17,7 +17,8 @@ export interface CatalogRead {
 }
 
 /**
- * Counts the products on the pages of a catalogue. Null when no page could be read. @param documents - of the source, in page order
+ * Counts the products on the pages of a catalogue. Null when no page could be read.
+ * @param documents - of the source, in page order
  * @param structured - products in structured data of pages; their prices replace those of a source without prices
  */
 export function takeCensus(

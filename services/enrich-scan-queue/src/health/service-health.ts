@@ -41,7 +41,7 @@ export interface ScannerState {
   readonly loopsAgeSec: ReadonlyMap<string, number>;
 }
 
-/** Why the process should be restarted; undefined while it makes progress. Does not depend on database or broker. */
+/** Why the process should be restarted; empty while it makes progress. Does not depend on database or broker. */
 export function stalledBy({ loopsAgeSec }: ScannerState): string[] {
   const stalled = [...loopsAgeSec].filter(([, age]) => age > STALLED_AFTER_SEC);
   return stalled.map(([name, age]) => `${name}: no progress for ${Math.round(age)} s`);

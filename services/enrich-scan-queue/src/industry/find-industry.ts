@@ -83,8 +83,8 @@ const INDUSTRY_OF_WORD = new Map(
 );
 
 /**
- * `declared` if structured data names one kind of shop, else `classified` by a vote of products; null if neither is clear. @param types
- * - of the organisation in structured data
+ * `declared` if structured data names one kind of shop, else `classified` by a vote of products; null if neither is clear.
+ * @param types - of the organisation in structured data
  */
 export function findIndustry(types: readonly string[], products: readonly ClassifiedProduct[]): ObservationFacts['industry'] {
   const declared = new Set(types.map((type) => ownValue(DECLARED_INDUSTRIES, type)).filter((slug) => slug !== undefined));

@@ -166,7 +166,7 @@ function addressCountries(
   return [...offers, ...organizations.flatMap(({ addressCountry }) => present(addressCountry))];
 }
 
-/** The target of permanent redirects, if it is another domain. */
+/** The target of redirects that are all permanent, if it is another domain. */
 function permanentRedirect(domain: string, redirects: readonly Redirect[]): string | null {
   const last = redirects.at(-1);
   if (last === undefined || redirects.some(({ status }) => status !== 301 && status !== 308)) return null;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
-import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
+import { REGISTRY_CHECKSUM } from '@vitrine/registry/rules/rule-index';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { commitObservation } from '@vitrine/stores/commit/commit-observation';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';

@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { SECRET_HEADERS } from '@vitrine/privacy/header-lines';
 import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
 
-/** The default, also in `ongoingai/gateway`. */
+/** The default, and the default of `ongoingai/gateway`. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['x-svc-gateway-key', 'x-ongoingai-gateway-key']);
 
 /** Standard HTTP headers that a request needs for their own purpose, or whose repetitions Node drops. A key there would break the request, or its

@@ -1,4 +1,4 @@
-import { readVersion } from '@vitrine/command-line/serve-command';
+import { readVersion } from '@vitrine/config/read-version';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
 

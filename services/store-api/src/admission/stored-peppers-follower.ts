@@ -17,7 +17,7 @@ const MAX_WAITING = 50_000;
 
 interface FollowerContext {
   readonly pool: PostgresPool;
-  /** Called once the database is available. */
+  /** Resolves once the database is available. */
   readonly ready: Promise<void>;
   readonly logger: Logger;
 }

@@ -22,7 +22,7 @@ const AFTER_NO_BROKERS =
 
 interface JobContext {
   readonly pool: PostgresPool;
-  /** Called once the database is available. */
+  /** Resolves once the database is available. */
   readonly ready: Promise<void>;
   readonly logger: Logger;
   readonly metrics: ServiceMetrics | undefined;

@@ -29,7 +29,7 @@ export async function listAuditEvents(database: Queryable, query: AuditQuery): P
   return auditPageOf(await database.query(selectAuditPage(query, bind), values), query.limit);
 }
 
-/** Removes a batch of events before a time, and the oldest denials of each kind beyond `maxDenials`. Resolves with the removed rows. */
+/** Removes a batch of events before a time, and the oldest denials of each kind beyond `maxDenials`. Resolves with their summary. */
 export async function removeAuditEvents(database: Queryable, before: number, maxDenials: number): Promise<Removed[]> {
   const remove = async (numbers: string, ...values: unknown[]) => {
     const rows = await database.query<Removed>(

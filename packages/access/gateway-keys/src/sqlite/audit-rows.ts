@@ -25,7 +25,7 @@ export function listAuditEvents(database: DatabaseSync, query: AuditQuery): Audi
   return auditPageOf(database.prepare(select).all(...values), query.limit);
 }
 
-/** Removes a batch of events before a time, and the oldest denials of each kind beyond `maxDenials`. Returns the removed rows. */
+/** Removes a batch of events before a time, and the oldest denials of each kind beyond `maxDenials`. Returns their summary. */
 export function removeAuditEvents(database: DatabaseSync, before: number, maxDenials: number): Removed[] {
   const remove = (numbers: string, ...values: SQLInputValue[]): Removed[] => {
     const removal = database.prepare(`DELETE FROM audit_events WHERE number IN (${numbers}) RETURNING at`);

@@ -28,7 +28,7 @@ const CONNECT_REJECTION: Rejection = {
 export interface RefusedMessage {
   readonly reason: CloseReason;
   readonly rejection: Rejection;
-  /** Status of the response. */
+  /** The id that the response carries. */
   readonly correlationId: string;
   readonly remoteAddress: string | undefined;
   /** Undefined when unknown: for a head that arrived in several segments or not in time, and for a message after a request whose response was

@@ -30,7 +30,7 @@ const DEFAULT_LIMITS: BatchLimits = {
 const SEND_TIMEOUT_MS = 3_000;
 const RECONNECT_MS = 500;
 /** Otherwise only the next record would show that a topic was deleted. */
-const IDLE_LOOK_MS = 10_000;
+const IDLE_LOOK_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 /** kafkajs' own retries of one send: as many as fit into the send's time. A restarted broker of a cluster takes about a second. */
 const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
@@ -133,7 +133,15 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         const { sends } = session;
         await wait(this.#idleLookMs, undefined, { signal: ended.signal, ref: false }).catch(() => {});
         if (ended.signal.aborted) return;
-        if (session.sends === sends) await findTopic(this.#client, this.topic);
+        if (session.sends !== sends) continue;
+        const look = findTopic(this.#client, this.topic).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const failure = await Promise.race([look, aborted(ended.signal)]);
+        if (ended.signal.aborted) return;
+        // Of any other failure the next send decides.
+        if (session.sends === sends && failure !== undefined && classifyKafkaError(failure) === 'topic') throw failure;
       }
     } finally {
       this.#session = undefined;
@@ -181,6 +189,13 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const { signal } = this.#closing;
     while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
   }
+}
+
+/** Resolves when `signal` is aborted. */
+function aborted(signal: AbortSignal): Promise<undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  return promise;
 }
 
 function isTooLarge(error: unknown): boolean {

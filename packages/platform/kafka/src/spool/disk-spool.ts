@@ -14,7 +14,7 @@ interface SpoolOptions {
   readonly path: string;
   /** Of all files together. */
   readonly maxBytes: number;
-  /** A new file is started when one has reached this size. A file is read at once. */
+  /** A new file is started when one has reached this size. Files are read whole. */
   readonly segmentBytes?: number;
 }
 

@@ -34,8 +34,8 @@ export function streamEdits(stream: string, framing: Framing, search: StreamSear
 }
 
 /** Edits of a fragmented text, found in the joined text. Findings within a single fragment are redacted as well, because it is stored like that,
- *  and events that only look like fragments may contain complete texts. A denied field is not searched in fragments, because half of one is not a
- *  field. */
+ *  and events that only look like fragments may contain complete texts. A denied field found in a single fragment is ignored, because half of one is
+ *  not a field. */
 function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf, bodyEdits, isCut }: StreamSearch): TextEdit[] {
   const { joined } = text;
   const whole = editsOf(joined);

@@ -15,8 +15,8 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   classic: 'text/plain; version=0.0.4; charset=utf-8',
 };
 
-/** The format that an Accept header prefers: OpenMetrics if its weight is above zero and not below that of the classic text; otherwise the classic
- *  text. */
+/** The format that an Accept header prefers: OpenMetrics if it is named with a weight above zero and not below that of the classic text;
+ *  otherwise the classic text. */
 export function scrapeFormat(accept: string | undefined): Format {
   const weights = new Map<string, number>();
   for (const part of (accept ?? '').toLowerCase().split(',')) {

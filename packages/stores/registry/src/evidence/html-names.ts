@@ -26,7 +26,7 @@ export function tagOf(name: string): TagName {
   return TAG_NAMES.get(name) ?? (name.includes('-', 1) ? 'custom' : 'other');
 }
 
-/** Undefined for an attribute that is not kept. @param name - in lower case */
+/** The attribute `name`, in lower case; undefined if it is not kept. */
 export function attributeOf(name: string): AttributeName | undefined {
   return ATTRIBUTE_NAMES.get(name);
 }

@@ -20,7 +20,7 @@ import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { KeyRing } from './key-ring.ts';
 
 const DEFAULT_TENANT_ID = 'default';
-/** Pattern of an id in a path. */
+/** Maximum length of the target of an audit event, which is an id from a path. */
 const TARGET_MAX_LENGTH = 128;
 
 /** The caller that changes keys. */

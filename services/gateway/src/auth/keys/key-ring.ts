@@ -41,7 +41,7 @@ export class KeyRing {
   readonly #candidate = Buffer.alloc(MAC_BYTES);
   /** Versions of peppers that have verified a token of the store. */
   readonly #verifiedWith = new Set<number>();
-  /** Tokens that were used and are hashed with an older pepper, by that hash as text. */
+  /** New hashes of used tokens that are hashed with an older pepper, by the old hash as text. */
   readonly #moves = new Map<string, TokenMove>();
   readonly #newestPepper: number | undefined;
   readonly #now: () => number;

@@ -48,7 +48,7 @@ export class QuotaLedger implements DailyQuotas {
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
   readonly settlements = new Settlements();
   readonly #waitMaxMs: number;
-  /** Resolves when the totals that checks wait for were read, or could not be read. Undefined when no check waits. */
+  /** Resolves when the totals that checks must wait for are known, or could not be read. Undefined when checks need not wait. */
   #awaitedTotals: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuotaLedgerOptions) {

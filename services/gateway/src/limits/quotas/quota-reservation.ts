@@ -71,7 +71,7 @@ export class QuotaReservation {
     return holdsMore && (this.#isIdle(now) || now - this.#confirmedAt > this.#leaseMs / 3);
   }
 
-  /** Begins a report. From now on the process uses at most the reported amount. */
+  /** Begins a report. From now on the process uses at most the reported `held`. */
   report(now: number, isLast = false): QuotaReport {
     const used = this.#used;
     this.#pace = Math.max(used - this.#sentUsage, Math.floor(this.#pace / 2));

@@ -52,7 +52,7 @@ export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
     await this.#reports[Symbol.asyncDispose]();
   }
 
-  /** `report`: the limits that need a report before the request can be decided. */
+  /** `report`: no limit is known to be exceeded, but at least one needs a report first. */
   #tryAdmit(key: SharedWindow | undefined, workspace: SharedWindow | undefined, limits: RateLimits): RateResult | 'report' {
     const now = this.#options.clock();
     const keyState = key?.state(limits.key, now) ?? 'free';

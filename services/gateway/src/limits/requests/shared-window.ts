@@ -14,8 +14,8 @@ export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
 type WindowState = 'free' | 'report' | 'full';
 
 /** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment. Together the processes
- *  never exceed the limit. In any window each process admits at most its allotment, because an allotment is never reduced below the requests of
- *  the last window. The allotments add up to at most the limit. A process reduces its allotment before it reports the reduction, and raises it
+ *  never exceed the limit. At the end of any window each process has admitted at most its allotment in it, because an allotment is never reduced
+ *  below what was admitted in the last window. The allotments add up to at most the limit. A process reduces its allotment before it reports the reduction, and raises it
  *  after the ledger has raised it. Times are milliseconds of a monotonic clock. */
 export class SharedWindow {
   readonly name: string;
@@ -81,7 +81,7 @@ export class SharedWindow {
     return this.#allotted > 0 && now - this.#confirmedAt > this.#leaseMs / 3;
   }
 
-  /** Begins a report. From now on the process uses at most the reported amount. */
+  /** Begins a report. From now on the process uses at most the reported `held`. */
   report(now: number, isLast = false): AllotmentReport {
     const used = this.#window.admitted(now);
     this.#pace = Math.max(this.#admitted, Math.floor(this.#pace / 2));

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Items in one call, which takes the database some ten milliseconds. */
+/** Maximum number of items in one call, which takes the database some ten milliseconds. */
 const MAX_ITEMS = 512;
 /** Time after which a call counts as failed. It may still reach the database later. */
 const CALL_MAX_MS = 2_000;
-/** How long a request waits for a report. */
+/** Maximum time that a request waits for a report. */
 const WAIT_MAX_MS = 1_000;
 
 /** The part of a limit that this process may use. */

@@ -91,7 +91,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
   }
 
-  /** Forwards a request after it was fully read and inspected. Its trace contains what the client sent. */
+  /** Forwards a request after it was fully read and inspected. Its trace is derived from what the client sent, not from the redacted body. */
   #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
     const {
       headers: { 'content-type': contentType },
@@ -197,7 +197,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     }
   }
 
-  /** Inspected as well. With spans on, the client's trace state comes from its span. */
+  /** The forwarded headers, which are also inspected. With spans on, the client's trace state comes from its span. */
   #forwardedHeaders(): string[] {
     const { forwarded } = this.#requestHeaders;
     const traceState = this.#telemetry?.traceState ?? '';

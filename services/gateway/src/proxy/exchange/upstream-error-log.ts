@@ -21,7 +21,7 @@ interface UpstreamFailure extends FailedExchange {
   readonly upstreamError: UpstreamErrorClass;
 }
 
-/** Logs upstream failures: the first of each class at once, then at most one line a second with the number of unlogged failures by provider. The
+/** Logs upstream failures: for each class the first at once, then at most one line a second with the number of unlogged failures by provider. The
  *  rest is logged when the second has passed, so that no failure goes uncounted. */
 export class UpstreamErrorLog implements Disposable {
   readonly #logger: Logger;

@@ -22,7 +22,7 @@ export function connectionError(error: unknown, at: ConnectionStage, isTls: bool
   return upstreamError(classOf(error, stage), stage === 'open' ? `${detail} ${where}` : detail, error);
 }
 
-/** The connection timed out. */
+/** No connection was established in time. */
 export function connectTimeout(stage: ConnectionStage, host: string, timeoutMs: number): UpstreamError {
   if (stage === 'dns') return upstreamError('dns', `${host} not resolved within ${timeoutMs} ms`);
   const what = stage === 'tls' ? 'TLS handshake' : 'TCP connection';

@@ -56,7 +56,7 @@ export interface ConnectionOwner {
 
 /** One connection to a provider, for one request at a time. After any irregularity it is closed and not used again. */
 export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
-  /** When it became idle, in milliseconds on the pool's clock. */
+  /** Until when it may be used again, in milliseconds on the pool's clock. */
   idleUntil = 0;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;

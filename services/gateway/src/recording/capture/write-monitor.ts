@@ -9,7 +9,7 @@ const PROBE_INTERVAL_MS = 5_000;
 
 interface WriteMonitorOptions {
   readonly sink: TraceSink;
-  /** Writes what an exchange needs and rolls it back. Rejects when that fails. */
+  /** Writes what an exchange needs and undoes it. Rejects when that fails. */
   readonly probe: () => Promise<void>;
   /** Milliseconds on a monotonic clock. */
   readonly steadyClock: () => number;

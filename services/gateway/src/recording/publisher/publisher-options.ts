@@ -19,7 +19,7 @@ export interface PublisherOptions {
 export interface PublisherFigures extends SpoolFigures {
   /** Whether a broker was reached and no send has failed since. */
   readonly isConnected: boolean;
-  /** The last connection error; undefined while nothing has failed. */
+  /** Why records cannot be published, such as a missing topic; undefined while nothing has failed. */
   readonly failedBy: KafkaErrorClass | undefined;
   /** Records that were published or spooled without their bodies, because they were too large. */
   readonly withoutBodies: number;
