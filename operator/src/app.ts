@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Readiness, serveHealth } from '@vitrine/http-api/probe-routes';
+import { Readiness } from '@vitrine/http-api/probe-routes';
+import { serveHealth } from '@vitrine/http-api/serve-health';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { DatabaseClock } from '@vitrine/postgres/database-clock';

@@ -1,4 +1,5 @@
-import { Readiness, serveHealth } from '@vitrine/http-api/probe-routes';
+import { Readiness } from '@vitrine/http-api/probe-routes';
+import { serveHealth } from '@vitrine/http-api/serve-health';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';

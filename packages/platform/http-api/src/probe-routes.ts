@@ -1,10 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type RawRoute, createApiApp } from './api-app.ts';
-import type { Logger } from '@vitrine/telemetry/logger';
-import type { z } from 'zod';
-import { publicScrape } from './serve-scrape.ts';
-import { serveApi, type ApiServer } from './server/api-server.ts';
-import { serviceRoutes, type ServiceState } from './service-routes.ts';
+import type { RawRoute } from './api-app.ts';
 
 /** Why a process should get no requests now. Every condition is local to the process. A readiness check that called another server would make all
  *  replicas unready at once when that server is unavailable. */
@@ -54,36 +49,4 @@ function respond(response: ServerResponse, status: 'live' | 'ready', reasons: re
   });
   // Node sends no body in response to HEAD.
   response.end(body);
-}
-
-const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
-const MAX_CONNECTIONS = 256;
-
-interface HealthServerOptions {
-  readonly title: string;
-  readonly summary: string;
-  /** Of the service's variables, such as `WRITER_`. */
-  readonly prefix: string;
-  readonly server: { readonly host: string; readonly port: number };
-  readonly probes: Probes;
-  readonly scrape: Parameters<typeof publicScrape>[0];
-  readonly scrapePath: string;
-  readonly logger: Logger;
-}
-
-/** Serves what a service without an API of its own has: health, probes and metrics, without a key. Faults: `address_unusable`. */
-export function serveHealth<Reason extends string, Details extends z.ZodRawShape>(
-  service: ServiceState<Reason, Details>,
-  { title, summary, prefix, server, probes, scrape, scrapePath, logger }: HealthServerOptions,
-): Promise<ApiServer> {
-  const startedAt = performance.now();
-  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  const app = createApiApp(serviceRoutes({ ...service, uptimeSec }), {
-    logger,
-    description: { title, version: service.version, summary, correlationHeader: CORRELATION_HEADER },
-    authorize: () => undefined,
-    rawRoutes: [...probeRoutes(probes), ...publicScrape(scrape, scrapePath)],
-  });
-  const keys = { hostKey: `server.host (${prefix}SERVER_HOST)`, portKey: `server.port (${prefix}SERVER_PORT)` };
-  return serveApi(app, { ...server, ...keys, maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER, logger });
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
   const scrape = { path: '/metrics', respond: respondWithScrape(() => read()) };
   server = await serveScrape(scrape, { host: '127.0.0.1', port: 0, prefix: 'T_', correlationHeader: HEADER, logger });
 });
-afterEach(() => server?.[Symbol.asyncDispose]());
+afterEach(async () => server?.[Symbol.asyncDispose]());
 
 function talk(sent: string): Promise<string> {
   const { hostname, port } = new URL(url);

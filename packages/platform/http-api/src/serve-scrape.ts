@@ -5,7 +5,7 @@ import { drainRequest, sendRejection } from './connections/send-rejection.ts';
 import { correlationIdReader } from './correlation-id.ts';
 import { serveApi } from './server/api-server.ts';
 
-type ReadScrape = (accept: string | undefined) => Promise<Scrape>;
+export type ReadScrape = (accept: string | undefined) => Promise<Scrape>;
 
 const MAX_CONNECTIONS = 64;
 
