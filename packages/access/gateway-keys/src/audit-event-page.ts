@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { AUDIT_CURSOR, type AuditPosition } from './audit-cursor.ts';
 
-export const AUDIT_ACTIONS = ['request', 'gateway_key.create', 'gateway_key.rotate', 'gateway_key.revoke'] as const;
+export const AUDIT_ACTIONS = [
+  'request',
+  'gateway_key.create',
+  'gateway_key.rotate',
+  'gateway_key.revoke',
+  'gateway_key.update',
+  'gateway_key.adopt',
+  'gateway_key.release',
+] as const;
 export const AUDIT_OUTCOMES = ['allow', 'deny'] as const;
 
 /** An audit event as the API and the command line show it. Every field is present; unknown ones are ''. */

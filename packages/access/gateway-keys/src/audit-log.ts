@@ -2,16 +2,13 @@ import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { AUDIT_ACTIONS, AuditEventPage, AuditQuery } from './audit-event-page.ts';
 
-/** What only the operator does to its keys. Lists cannot be filtered by these. */
-type OperatorAction = 'gateway_key.update' | 'gateway_key.adopt' | 'gateway_key.release';
-
 /** A denial or a change of a key. Spec: G17.2. */
 export interface AuditEvent {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** A key's id, `operator`, `system`, or '' for an unknown caller. */
   readonly actor: string;
-  readonly action: (typeof AUDIT_ACTIONS)[number] | OperatorAction;
+  readonly action: (typeof AUDIT_ACTIONS)[number];
   /** The key's id, or the method and path of the request. */
   readonly target: string;
   readonly outcome: 'allow' | 'deny';
