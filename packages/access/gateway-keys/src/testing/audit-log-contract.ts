@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../audit-event-page.ts';
+import { AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditFilters } from '../audit-event-page.ts';
 import type { AuditEvent, AuditLog } from '../audit-log.ts';
 import { allAuditEvents, type KeyBounds, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, B, hashOf, newKey, T0 } from './key-rows.ts';
@@ -32,7 +32,7 @@ const filters = fc.record({
   outcome: maybe(outcome),
   from: maybe(at),
   to: maybe(at),
-});
+} satisfies { readonly [Name in keyof Required<AuditFilters> | 'org_id' | 'workspace_id']: fc.Arbitrary<unknown> });
 
 /** Oldest first, as they were appended. */
 const eventsOf = async (log: AuditLog) => (await allAuditEvents(log, { limit: 200 })).toReversed();

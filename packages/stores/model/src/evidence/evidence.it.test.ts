@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { importVocabulary } from '../import-vocabulary.ts';
 import { storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { DAY_MS, T0 } from '../testing/store-states.ts';
-import { readCandidates, resolveCandidate, type CandidateQuery } from './candidates.ts';
+import { CANDIDATE_FILTERS, readCandidates, resolveCandidate, type CandidateQuery } from './candidates.ts';
 import { evidenceInput } from './evidence-input.ts';
 import { ingestEvidence, type EvidenceReceipt } from './ingest-evidence.ts';
 
@@ -138,6 +138,16 @@ describe('candidates', () => {
     await pool.execute(`INSERT INTO domain_denylist (domain, reason) VALUES ('denied.com', 'asked for it')`);
     expect(await resolve(other, 'denied.com')).toEqual({ kind: 'denied_domain' });
     expect((await read({ status: 'pending' })).map((candidate) => candidate.id)).toContain(other);
+  });
+
+  test.each(CANDIDATE_FILTERS)('the filter %s finds the candidates with its value, and only these', async (filter) => {
+    const [, id = ''] = (await receiptOf(`key-filter-${filter}`)).candidate_ids;
+    await resolve(id, 'filtered-shop.com');
+    const all = await read({});
+    const values = new Set(all.map((candidate) => candidate[filter]).filter((value) => value !== null));
+    expect(values.size).toBeGreaterThan(1);
+    for (const value of values)
+      expect(await read({ [filter]: value })).toEqual(all.filter((candidate) => candidate[filter] === value));
   });
 
   test('a store keeps its state when a candidate is resolved to it', async () => {
