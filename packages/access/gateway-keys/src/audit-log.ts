@@ -26,7 +26,7 @@ export interface AuditLog {
   listAudit(query: AuditQuery): Promise<AuditEventPage>;
   /** Advances the time by which events are removed, and stores it; undefined without a store. */
   advanceRetention(): Promise<RetentionRun | undefined>;
-  /** Removes a batch of events before a time, and the oldest denials of each kind beyond a bound. Resolves with their summary; call again until
-   *  there are none. Does not create a missing store. */
+  /** Removes a batch of events before a time, and the oldest denials of each kind beyond a bound. Resolves with their summary, which is empty
+   *  when nothing is left to remove. Creates no store where there is none. */
   removeAuditBefore(at: number): Promise<Removed[]>;
 }

@@ -57,8 +57,8 @@ export interface ApiRequest<Query = unknown, Body = unknown> {
   readonly receivedAt: number;
   /** Undefined for operations without a key. */
   readonly caller: AuthenticatedKey | undefined;
-  /** To be called by what bills, right before it commits. Throws when the client has left or was told that the request took too long: nothing
-   *  may be billed then. After it the deadline does not apply any more. */
+  /** Call it right before a commit that bills. Throws when the client has left or was told that the request took too long, because nothing may
+   *  be billed then. Once it returns, the deadline no longer applies. */
   readonly beforeCommit: () => void;
 }
 

@@ -7,7 +7,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
-/** The charset of pages that declare none and are not UTF-8 (WHATWG, most locales). */
+/** The charset of a page that is not UTF-8 and declares no charset (WHATWG, most locales). */
 const FALLBACK = 'windows-1252';
 const LABEL = /charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.+-]{2,40})/i;
 const TAG_MAX_LENGTH = 500;
