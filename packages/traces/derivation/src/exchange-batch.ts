@@ -2,13 +2,15 @@ import type { CapturedBody, CapturedExchange } from './captured-exchange.ts';
 
 /** Exchanges serialized for the queue and for another thread: a buffer, which is transferred, not copied. */
 export interface PackedExchanges {
-  /** For each exchange its fields as JSON, then its body bytes. */
+  /** For each exchange its short fields as JSON, its header lines, which JSON would escape at twice the cost, and its body bytes. */
   readonly bytes: Buffer<ArrayBuffer>;
-  /** Three lengths per exchange: JSON, request body and response body. */
+  /** Five lengths per exchange: JSON, header lines of the request and of the response, request body and response body. */
   readonly lengths: readonly number[];
 }
 
 const MIN_BYTES = 16_384;
+/** The most bytes of UTF-8 for one UTF-16 unit. */
+const UTF8_BYTES = 3;
 
 /** Collects exchanges for a sink. Their bytes are copied at once. Otherwise objects referenced by a waiting exchange would survive several
  *  collections of a heap that turns over every 50 ms, and a socket could still write from memory that is transferred to another thread. */
@@ -37,22 +39,35 @@ export class ExchangeBatch {
   }
 
   add(exchange: CapturedExchange): void {
-    const { request, response } = exchange;
-    const fields = JSON.stringify({ ...exchange, request: { ...request, chunks: [] }, response: { ...response, chunks: [] } });
-    const [length, sent, received] = [Buffer.byteLength(fields), heldBytes(request), heldBytes(response)];
-    this.#makeRoom(length + sent + received);
-    this.#lengths.push(length, sent, received);
-    this.#at += this.#bytes.write(fields, this.#at);
-    for (const chunk of [...request.chunks, ...response.chunks]) {
-      this.#bytes.set(chunk, this.#at);
-      this.#at += chunk.length;
-    }
-    this.bodyBytes += sent + received;
+    const { requestHeaders, responseHeaders, request, response } = exchange;
+    const shortFields = { ...exchange, requestHeaders: '', responseHeaders: '' };
+    const fields = { ...shortFields, request: { ...request, chunks: [] }, response: { ...response, chunks: [] } };
+    const texts = [JSON.stringify(fields), requestHeaders, responseHeaders];
+    const textLength = texts.reduce((length, text) => length + text.length, 0);
+    this.#makeRoom(textLength * UTF8_BYTES + heldBytes(request) + heldBytes(response));
+    for (const text of texts) this.#lengths.push(this.#write(text));
+    for (const body of [request, response]) this.#lengths.push(this.#hold(body));
     this.count += 1;
   }
 
   pack(): PackedExchanges {
     return { bytes: this.#bytes, lengths: this.#lengths };
+  }
+
+  #write(text: string): number {
+    const length = this.#bytes.write(text, this.#at);
+    this.#at += length;
+    return length;
+  }
+
+  #hold({ chunks }: CapturedBody): number {
+    const start = this.#at;
+    for (const chunk of chunks) {
+      this.#bytes.set(chunk, this.#at);
+      this.#at += chunk.length;
+    }
+    this.bodyBytes += this.#at - start;
+    return this.#at - start;
   }
 
   #makeRoom(bytes: number): void {
@@ -77,9 +92,12 @@ export function* unpackExchanges({ bytes, lengths }: PackedExchanges): Generator
   };
   while (n < lengths.length) {
     const exchange = JSON.parse(next().toString()) as CapturedExchange;
+    const [requestHeaders, responseHeaders] = [next().toString(), next().toString()];
     const [request, response] = [next(), next()];
     yield {
       ...exchange,
+      requestHeaders,
+      responseHeaders,
       request: { ...exchange.request, chunks: request.length === 0 ? [] : [request] },
       response: { ...exchange.response, chunks: response.length === 0 ? [] : [response] },
     };
