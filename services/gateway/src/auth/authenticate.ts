@@ -33,25 +33,32 @@ export function authenticateBy(ring: KeyRing, { header, isFresh, isComplete, now
 
 interface CachedToken {
   readonly token: string;
-  readonly key: RingKey;
+  /** Undefined for a token of no key. */
+  readonly key: RingKey | undefined;
+  readonly additions: number;
 }
 
 /** Finds the keys of tokens, and caches the last token of every connection: clients send the same token with each request, and comparing
- *  it costs a tenth of hashing it. A token is cached no longer than its connection lives, and verified again when its key has changed. */
+ *  it costs a tenth of hashing it. A token is cached no longer than its connection lives, and verified again when its key has changed or, without
+ *  a key, when any key was added. */
 export class ConnectionTokenCache {
-  readonly #ring: Pick<KeyRing, 'verify' | 'holds'>;
+  readonly #ring: Pick<KeyRing, 'verify' | 'holds' | 'additions'>;
   readonly #tokens = new WeakMap<object, CachedToken>();
 
-  constructor(ring: Pick<KeyRing, 'verify' | 'holds'>) {
+  constructor(ring: Pick<KeyRing, 'verify' | 'holds' | 'additions'>) {
     this.#ring = ring;
   }
 
   keyOf(token: string, connection: object): RingKey | undefined {
     const cached = this.#tokens.get(connection);
-    if (cached !== undefined && isSame(cached.token, token) && this.#ring.holds(cached.key)) return cached.key;
+    if (cached !== undefined && isSame(cached.token, token) && this.#isCurrent(cached)) return cached.key;
     const key = this.#ring.verify(token);
-    if (key !== undefined) this.#tokens.set(connection, { token, key });
+    this.#tokens.set(connection, { token, key, additions: this.#ring.additions });
     return key;
+  }
+
+  #isCurrent({ key, additions }: CachedToken): boolean {
+    return key === undefined ? additions === this.#ring.additions : this.#ring.holds(key);
   }
 }
 

@@ -7,7 +7,7 @@ import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { Clocks } from '../storage/clocks.ts';
 import type { AuthConfig } from './auth-config.ts';
-import { allowAll, authenticateBy } from './authenticate.ts';
+import { allowAll, authenticateBy, ConnectionTokenCache } from './authenticate.ts';
 import { fileKeyTokens, type OpenKeys } from './keys/open-keys.ts';
 import { gatewayKeyTest } from './misplaced-key.ts';
 import { KeyRefresh } from './keys/key-refresh.ts';
@@ -36,7 +36,8 @@ export async function openAuth(
   const isComplete = () => pepperProblem() === undefined;
   const ring = auth.enabled ? keys.material().ring : undefined;
   const authenticate = ring ? authenticateBy(ring, { header: auth.header, isFresh, isComplete, now: clock }) : allowAll;
-  const isGatewayKey = gatewayKeyTest(ring && ((token) => ring.verify(token)));
+  const credentials = ring && new ConnectionTokenCache(ring);
+  const isGatewayKey = gatewayKeyTest(credentials && ((value, connection) => credentials.keyOf(value, connection)));
   const running = opened.move();
   return {
     authenticate,

@@ -85,8 +85,7 @@ export function createProxy(
       respondToPreflight(request, response, correlationId);
       return true;
     }
-    if (hasMisplacedKey(admission.isGatewayKey, request.headers, request.url ?? ''))
-      return reject(proxied, provider, KEY_IN_CREDENTIAL, ANONYMOUS_CALLER);
+    if (hasMisplacedKey(admission.isGatewayKey, request)) return reject(proxied, provider, KEY_IN_CREDENTIAL, ANONYMOUS_CALLER);
     const caller = authenticate();
     if ('rejection' in caller) return reject(proxied, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
@@ -152,7 +151,7 @@ function createReject(context: ProxyContext, admission: Admission) {
     const { scope } = caller;
     const found = providerCredential(request.headers);
     // Traces show the hash of a provider's credential, and never that of a gateway key.
-    const credential = admission.isGatewayKey(found) ? '' : found;
+    const credential = admission.isGatewayKey(found, request.socket) ? '' : found;
     const of = { provider, scope, status, correlationId, now: context.clock(), credential };
     context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
     return true;

@@ -46,6 +46,7 @@ export class KeyRing {
   readonly #newestPepper: number | undefined;
   readonly #now: () => number;
   #revision = 0;
+  #additions = 0;
 
   /** `fixed` are the keys of the YAML file, which take precedence over keys of the store with the same id or token. `now`: milliseconds since
    *  the epoch. */
@@ -67,6 +68,11 @@ export class KeyRing {
   /** The revision of the last applied changes. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Increases with every added key: until then an unknown token stays unknown. */
+  get additions(): number {
+    return this.#additions;
   }
 
   /** The key with this token. It costs one hash, unless there are older peppers. */
@@ -193,6 +199,7 @@ export class KeyRing {
       this.#byMac.set(macText(mac), { key: { ...key }, mac, pepperVersion, until });
     }
     this.#byId.set(row.id, key);
+    this.#additions += 1;
   }
 
   /** Changes from the start contain no revocations. Keys added earlier may have been revoked since. */
