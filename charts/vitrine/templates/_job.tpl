@@ -31,7 +31,7 @@ template:
   {{- include "vitrine.preparation" (merge (dict "restartPolicy" "Never") .) | nindent 2 }}
 {{- end }}
 
-{{/* The template of a pod that prepares a server, by the image of the migrations. Takes what a Job takes, and restartPolicy. */}}
+{{/* The template of a pod that prepares a server with the image of the migrations. Takes the arguments of a Job, and restartPolicy. */}}
 {{- define "vitrine.preparation" -}}
 metadata:
   labels:

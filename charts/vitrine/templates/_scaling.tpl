@@ -30,7 +30,7 @@ spec:
         topic: {{ $topic | quote }}
         lagThreshold: {{ $keda.lagThreshold | quote }}
         activationLagThreshold: {{ $keda.activationLagThreshold | quote }}
-        # A record that cannot be written must not keep pods that cannot help.
+        # A record that cannot be written must not cause more pods, which could not write it either.
         excludePersistentLag: 'true'
         allowIdleConsumers: 'false'
         {{- if $kafka.tls.enabled }}

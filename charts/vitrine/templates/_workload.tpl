@@ -105,7 +105,7 @@ spec:
         {{- end }}
 {{- end }}
 
-{{/* Non-empty where something else than the chart decides on the number of pods. */}}
+{{/* Non-empty if an autoscaler sets the number of pods. */}}
 {{- define "vitrine.isAutoscaled" -}}
 {{- if or (dig "autoscaling" "enabled" false .) (dig "keda" "enabled" false .) }}true{{ end }}
 {{- end }}
@@ -172,7 +172,7 @@ data:
     {{- toYaml .values.config | nindent 4 }}
 {{- end }}
 
-{{/* How many pods there may be. Takes a block of values. */}}
+{{/* The maximum number of pods. Takes a block of values. */}}
 {{- define "vitrine.maxReplicas" -}}
 {{- if dig "autoscaling" "enabled" false . }}{{ .autoscaling.maxReplicas }}
 {{- else if dig "keda" "enabled" false . }}{{ .keda.maxReplicas }}
@@ -223,7 +223,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* A Service of its own, so that a gateway's public Service never has the port. */}}
+{{/* A separate Service, so that a gateway's public Service never has this port. */}}
 {{- define "vitrine.metrics" -}}
 {{- if .root.Values.metrics.enabled }}
 ---
@@ -257,7 +257,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
-  # The alerts and dashboards of deploy/observability know a service by its component.
+  # The alerts and dashboards of deploy/observability identify a service by its component.
   jobLabel: app.kubernetes.io/component
   selector:
     matchLabels:
