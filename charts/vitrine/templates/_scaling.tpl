@@ -1,7 +1,7 @@
 {{/*
-Pods by the lag of consumer groups. Takes
+Scales pods by the lag of consumer groups. Takes
   root, component, values
-  consumers        the group of each topic; the greatest lag decides
+  consumers        the group of each topic; the largest lag decides
   userVariable     of the component's container, with the user of SASL
 */}}
 {{- define "vitrine.lagScaling" -}}

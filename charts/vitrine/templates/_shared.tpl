@@ -8,8 +8,8 @@
 {{ get (include "vitrine.shared" .root | fromYaml).ports .component | int }}
 {{- end }}
 
-{{/* How many connections to Postgres all pods may open: those of all replicas at their maximum, one more pod of each component while it is
-     replaced, and those of migrations. */}}
+{{/* The maximum number of Postgres connections of all pods: of all replicas at their maximum, of one more pod of each component during its
+     replacement, and of migrations. */}}
 {{- define "vitrine.databaseConnections" -}}
 {{- $shared := include "vitrine.shared" . | fromYaml -}}
 {{- $sum := ternary 2 0 .Values.migrations.enabled -}}
