@@ -12,7 +12,7 @@ valueFrom:
     {{- end }}
 {{- end }}
 
-{{/* The certificate authority that DSNs name by sslrootcert. */}}
+{{/* The certificate authority for sslrootcert in DSNs. */}}
 {{- define "vitrine.databaseVolume" -}}
 {{- with .Values.database.caSecret }}
 - name: database-ca

@@ -1,6 +1,6 @@
 {{/*
-A Job that prepares a server. On install it is an ordinary one: a post-install hook would wait for pods that wait for it. Jobs are immutable,
-so its name has a checksum of all that is in it. Takes root, component, args, env, volumes, mounts, egress, and hook (true: before upgrades).
+A Job that prepares a server. On install it is not a hook, because a post-install hook would wait for pods that wait for it. Jobs are
+immutable, so the name has a checksum of the spec. Takes root, component, args, env, volumes, mounts, egress, and hook (true: before upgrades).
 */}}
 {{- define "vitrine.job" -}}
 {{- $spec := include "vitrine.jobSpec" . }}
@@ -31,7 +31,7 @@ template:
   {{- include "vitrine.preparation" (merge (dict "restartPolicy" "Never") .) | nindent 2 }}
 {{- end }}
 
-{{/* The template of a pod that prepares a server, by the image of the migrations. Takes what a Job takes, and restartPolicy. */}}
+{{/* The template of a pod that prepares a server with the image of the migrations. Takes the arguments of a Job, and restartPolicy. */}}
 {{- define "vitrine.preparation" -}}
 metadata:
   labels:

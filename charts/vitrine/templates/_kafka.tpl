@@ -6,14 +6,14 @@
 {{- end -}}
 {{- end }}
 
-{{/* Variables that say where the topic of traces is. Takes root and prefix, such as SVC_QUEUE. */}}
+{{/* Variables for the topic of traces. Takes root and prefix, such as SVC_QUEUE. */}}
 {{- define "vitrine.kafkaEnv" -}}
 {{ include "vitrine.brokersEnv" . }}
 - name: {{ .prefix }}_TOPIC
   value: {{ .root.Values.kafka.topic | quote }}
 {{- end }}
 
-{{/* Variables that say where the brokers are. Takes root and prefix. */}}
+{{/* Variables for the brokers. Takes root and prefix. */}}
 {{- define "vitrine.brokersEnv" -}}
 {{- $kafka := .root.Values.kafka -}}
 - name: {{ .prefix }}_BROKERS

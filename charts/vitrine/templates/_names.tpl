@@ -3,7 +3,7 @@
 {{- .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* Takes root and component. They never change: selectors of Deployments are immutable. */}}
+{{/* Takes root and component. The labels never change, because selectors of Deployments are immutable. */}}
 {{- define "vitrine.selector" -}}
 app.kubernetes.io/name: vitrine
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -18,7 +18,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* Takes root and image. A digest wins over a tag; without both it is the version of the chart. */}}
+{{/* Takes root and image. A digest overrides a tag. Without both the tag is the version of the chart. */}}
 {{- define "vitrine.image" -}}
 {{- $repository := list .root.Values.image.registry .image.repository | compact | join "/" -}}
 {{- if .image.digest -}}

@@ -1,4 +1,4 @@
-{{/* Rules for egress. A DSN is in a Secret, so ports of databases are values; those of brokers and providers are read from their addresses. */}}
+{{/* Rules for egress. DSNs are in Secrets, so the ports of databases are values. Ports of brokers and providers come from their addresses. */}}
 {{- define "vitrine.egressDns" -}}
 - ports:
     - { port: 53, protocol: UDP }
@@ -24,7 +24,7 @@
 {{- include "vitrine.egressPorts" (concat $ports .Values.networkPolicy.kafkaPorts | uniq) }}
 {{- end }}
 
-{{/* Takes the configuration of a service: where it sends telemetry. */}}
+{{/* The egress for telemetry. Takes the configuration of a service. */}}
 {{- define "vitrine.egressTelemetry" -}}
 {{- $otel := dig "observability" "otel" (dict) . -}}
 {{- if $otel.enabled }}

@@ -16,8 +16,8 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* What all pods have in common. Takes root. Service links would give VITRINE_* and KAFKA_* variables of Services to programs that
-     reject variables with their prefix which they do not know. */}}
+{{/* What all pods have in common. Takes root. Service links would set VITRINE_* and KAFKA_* variables of Services, and the programs reject
+     unknown variables with their prefix. */}}
 {{- define "vitrine.podCommon" -}}
 enableServiceLinks: false
 {{- with .root.Values.image.pullSecrets }}

@@ -1,7 +1,7 @@
 {{/*
-Pods by the lag of consumer groups. Takes
+Scales pods by the lag of consumer groups. Takes
   root, component, values
-  consumers        the group of each topic; the greatest lag decides
+  consumers        the group of each topic; the largest lag decides
   userVariable     of the component's container, with the user of SASL
 */}}
 {{- define "vitrine.lagScaling" -}}
@@ -30,7 +30,7 @@ spec:
         topic: {{ $topic | quote }}
         lagThreshold: {{ $keda.lagThreshold | quote }}
         activationLagThreshold: {{ $keda.activationLagThreshold | quote }}
-        # A record that cannot be written must not keep pods that cannot help.
+        # A record that cannot be written must not cause more pods, which could not write it either.
         excludePersistentLag: 'true'
         allowIdleConsumers: 'false'
         {{- if $kafka.tls.enabled }}

@@ -1,4 +1,4 @@
-{{/* Names and numbers of files/names.yaml, which is made of the services themselves. Takes the root; to be read with fromYaml. */}}
+{{/* Names and numbers of files/names.yaml, which is generated from the services. Takes the root. Read it with fromYaml. */}}
 {{- define "vitrine.shared" -}}
 {{ .Files.Get "files/names.yaml" }}
 {{- end }}
@@ -8,8 +8,8 @@
 {{ get (include "vitrine.shared" .root | fromYaml).ports .component | int }}
 {{- end }}
 
-{{/* How many connections to Postgres all pods may open: those of all replicas at their maximum, one more pod of each component while it is
-     replaced, and those of migrations. */}}
+{{/* The maximum number of Postgres connections of all pods: of all replicas at their maximum, of one more pod of each component during its
+     replacement, and of migrations. */}}
 {{- define "vitrine.databaseConnections" -}}
 {{- $shared := include "vitrine.shared" . | fromYaml -}}
 {{- $sum := ternary 2 0 .Values.migrations.enabled -}}
@@ -27,7 +27,7 @@
 {{- $sum -}}
 {{- end }}
 
-{{/* `max_connections` of the server; 0 where it is not known. */}}
+{{/* `max_connections` of the server; 0 if it is unknown. */}}
 {{- define "vitrine.maxConnections" -}}
 {{ ternary .Values.dev.postgres.maxConnections .Values.database.maxConnections (and .Values.dev.enabled (empty .Values.database.existingSecret)) }}
 {{- end }}

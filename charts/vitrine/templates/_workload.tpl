@@ -1,12 +1,12 @@
 {{/*
-A service: Deployment, configuration, budget, autoscaling, metrics and network policy. docs/adding-a-service.md says how to add one. Takes
+A service: Deployment, configuration, budget, autoscaling, metrics and network policy. docs/adding-a-service.md describes how to add one. Takes
   root, component   the component is the name of the target in deploy/Dockerfile
   values            its block of values
-  metricsPort       where /metrics is
-  configVariable    the variable that names its configuration file
+  metricsPort       port of /metrics
+  configVariable    the variable with the path of its configuration file
   env, volumes, mounts, ingress, egress   YAML lists, or empty
-  serviceAccountName    only where the service calls the API server
-  ephemeralMi       disk that its emptyDir volumes may take, in MiB
+  serviceAccountName    only if the service calls the API server
+  ephemeralMi       maximum size of its emptyDir volumes, in MiB
 */}}
 {{- define "vitrine.workload" -}}
 {{- $_ := set . "port" (include "vitrine.port" . | int) }}
@@ -105,13 +105,13 @@ spec:
         {{- end }}
 {{- end }}
 
-{{/* Non-empty where something else than the chart decides on the number of pods. */}}
+{{/* Non-empty if an autoscaler sets the number of pods. */}}
 {{- define "vitrine.isAutoscaled" -}}
 {{- if or (dig "autoscaling" "enabled" false .) (dig "keda" "enabled" false .) }}true{{ end }}
 {{- end }}
 
-{{/* A service that waits for its database starts late, and a restart would not help: so startup may take ten minutes. Pods that are short of
-processor time respond late, all at once: 2 s for a response would leave a Service without any. */}}
+{{/* Startup may take ten minutes, because a service waits for its database and a restart would not help. Pods that are short of CPU all
+respond late at the same time, so a timeout of 2 s would leave a Service without endpoints. */}}
 {{- define "vitrine.probes" -}}
 startupProbe:
   httpGet: { path: /livez, port: http }
@@ -172,7 +172,7 @@ data:
     {{- toYaml .values.config | nindent 4 }}
 {{- end }}
 
-{{/* How many pods there may be. Takes a block of values. */}}
+{{/* The maximum number of pods. Takes a block of values. */}}
 {{- define "vitrine.maxReplicas" -}}
 {{- if dig "autoscaling" "enabled" false . }}{{ .autoscaling.maxReplicas }}
 {{- else if dig "keda" "enabled" false . }}{{ .keda.maxReplicas }}
@@ -223,7 +223,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* A Service of its own, so that a gateway's public Service never has the port. */}}
+{{/* A separate Service, so that a gateway's public Service never has this port. */}}
 {{- define "vitrine.metrics" -}}
 {{- if .root.Values.metrics.enabled }}
 ---
@@ -257,7 +257,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
-  # The alerts and dashboards of deploy/observability know a service by its component.
+  # The alerts and dashboards of deploy/observability identify a service by its component.
   jobLabel: app.kubernetes.io/component
   selector:
     matchLabels:

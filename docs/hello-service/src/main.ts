@@ -14,7 +14,7 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { startTelemetry } from '@vitrine/telemetry/start-telemetry';
 import { z } from 'zod';
 
-// A service in sixty lines: configuration, logs, telemetry, health, OpenAPI and shutdown come from the packages.
+// A service in sixty lines. The packages provide configuration, logs, telemetry, health, OpenAPI and shutdown.
 const [name, prefix, version, correlationHeader] = ['hello', 'HELLO_', '0.1.0', 'X-Correlation-ID'];
 const config = z.strictObject({
   server: z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().default(8083) }).prefault({}),

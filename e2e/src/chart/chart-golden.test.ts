@@ -9,8 +9,8 @@ import { valuesTable } from './values-table.ts';
 
 const INTRODUCTION = `# The chart vitrine
 
-All services and the operator in one release. The README of the repository has the commands, docs/operations.md how to install, upgrade and
-uninstall, docs/adding-a-service.md how a service is added. This page is made of the comments in values.yaml.
+All services and the operator in one release. The README of the repository has the commands, docs/operations.md describes how to install, upgrade
+and uninstall, docs/adding-a-service.md how to add a service. This page is generated from the comments in values.yaml.
 `;
 
 test('charts/vitrine/README.md documents every value; npm run golden rewrites it', () => {

@@ -137,6 +137,6 @@ describeWithPrograms(['helm4'], 'the notes', () => {
     const notes = renderNotes({ dev: { enabled: true }, operator: { enabled: false } });
     expect(notes).toContain('node services/gateway/src/main.ts keys create --role owner --name first');
     expect(notes).not.toContain('GatewayKey');
-    expect(notes).toContain('dev.enabled is for trying out');
+    expect(notes).toContain('dev.enabled is for a first look only');
   });
 });
