@@ -42,12 +42,15 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   constructor(path: string, open: (path: string) => DatabaseSync = openDatabase) {
     makePrivateFile(path);
     this.#database = open(path);
+    // Only for a new file. A page holds rows of up to a quarter of its size: with 4 KiB, headers took a page of their own for each trace, which
+    // trebled the file and took 13 us of CPU more.
+    this.#database.exec('PRAGMA page_size = 8192');
     // Runs first, because it refuses foreign files, which must stay unchanged.
     createTraceTables(this.#database);
     keepDatabasePrivate(path);
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments in a power failure. Checkpoints at 16 MiB
     // take 30 ms (100 ms at 64 MiB) with the same CPU per trace.
-    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;');
     this.#insertTrace = new Insert(this.#database, 'traces', TRACE_COLUMNS);
     this.#insertBodies = new Insert(this.#database, 'trace_bodies', TRACE_BODY_COLUMNS);
     this.#sums = new SumTables(this.#database);
