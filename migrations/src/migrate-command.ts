@@ -5,9 +5,9 @@ import {
   type CommandContext,
   type CommandLine,
   usageError,
-  wholeNumberOption,
-  textTable,
 } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { Secret } from '@vitrine/config/secret';
 import { messageOf } from '@vitrine/faults/fault';
 import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';

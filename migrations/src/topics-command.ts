@@ -1,12 +1,6 @@
-import {
-  command,
-  stringOption,
-  type CommandContext,
-  wholeNumberOption,
-  textTable,
-  FORMAT_OPTION,
-  formatResult,
-} from '@vitrine/command-line/command';
+import { command, stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { readConfigFile } from '@vitrine/config/config-file';
 import { messageOf } from '@vitrine/faults/fault';
 import { ensureTopics, type TopicResult } from '@vitrine/kafka/ensure-topics';
