@@ -1,6 +1,7 @@
 import type { Redirect, ScanRequestContext } from '../scan/scan-ports.ts';
 import { ROBOT_NAME, type FetchSettings } from './fetch-settings.ts';
-import { FetchError, toFetchError, checkRedirect } from './network/fetch-error.ts';
+import { FetchError, toFetchError } from './network/fetch-error.ts';
+import { checkRedirect } from './network/check-url.ts';
 import { HostConnection, type HttpRequest, type HttpResponse } from './network/host-connection.ts';
 import { resolveHost, type CheckedHost } from './network/resolve-host.ts';
 import { decodeText } from './reading/decode-text.ts';
