@@ -27,10 +27,7 @@ interface RulesReplayOptions extends ReplayContext {
 /** Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one store
  *  and one transaction at a time, together with other processes of the same rules. */
 export class RulesReplay implements AsyncDisposable {
-  readonly #figures = {
-    stores: { replayed: 0, unchanged: 0, failed: 0 },
-    remaining: undefined as ReplayFigures['remaining'],
-  };
+  readonly #figures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined as ReplayFigures['remaining'] };
   readonly figures: ReplayFigures = this.#figures;
   readonly #pool: PostgresPool;
   readonly #options: RulesReplayOptions;
