@@ -1,7 +1,6 @@
 import { analyticsBench } from './analytics/analytics-bench.ts';
 import type { Bench, BenchRow } from './bench.ts';
 import { hostileBench } from './hostile/hostile-bench.ts';
-import { machine } from './machine.ts';
 import { operatorBench } from './operator/operator-bench.ts';
 import { pipelineBench } from './pipeline/pipeline-bench.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
@@ -9,6 +8,7 @@ import { renderTable } from './render-table.ts';
 import { scanBench } from './scan/scan-bench.ts';
 import { storeApiBench } from './store-api/store-api-bench.ts';
 import { telemetryBench } from './telemetry/telemetry-bench.ts';
+import { availableParallelism, cpus, release, totalmem } from 'node:os';
 
 const benches: readonly Bench[] = [
   proxyBench,
@@ -51,6 +51,18 @@ async function main(name: string | undefined, rest: readonly string[]): Promise<
     console.error(error instanceof Error && error.name === 'Error' ? `Stopped: ${error.message}` : error);
     return 1;
   }
+}
+
+/** The machine of a result. Numbers of two machines are not comparable, but ratios nearly are. */
+function machine() {
+  return {
+    node: process.versions.node,
+    platform: `${process.platform} ${release()}`,
+    arch: process.arch,
+    cpus: availableParallelism(),
+    cpu_model: cpus()[0]?.model.trim() ?? 'unknown',
+    memory_mib: Math.round(totalmem() / 2 ** 20),
+  };
 }
 
 /** The keys in the order of the documentation. */

@@ -1,4 +1,5 @@
-import { command, stringOption, type CommandLine, wholeNumberOption } from '@vitrine/command-line/command';
+import { command, stringOption, type CommandLine } from '@vitrine/command-line/command';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { Fault } from '@vitrine/faults/fault';
 import { demoText } from './demo-text.ts';
 import { sendTraffic } from './demo-traffic.ts';

@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
 import { KEY_HEADER, psqlArgs, type RunningPipeline } from './pipeline.ts';
 
 /** What the demo prints when everything runs: lines to paste, and pages to open. */

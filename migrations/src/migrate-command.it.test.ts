@@ -169,6 +169,11 @@ test('a user that may not create roles can migrate its own database if the roles
   }
 });
 
+test('--wait takes whole seconds, written in digits', async () => {
+  const { code, stderr } = await run(['--wait', '1e2']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--wait SECONDS must be a whole number from 0 to 86400')]);
+});
+
 test('without a database it is a usage error that names the variable', async () => {
   const { code, stderr } = await runCaptured(migrateCommandLine(), []);
   expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or give --dsn')]);

@@ -5,9 +5,9 @@ import {
   type CommandContext,
   type CommandLine,
   usageError,
-  wholeNumberOption,
-  textTable,
 } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { Secret } from '@vitrine/config/secret';
 import { messageOf } from '@vitrine/faults/fault';
 import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';
@@ -36,16 +36,13 @@ export const migrateCommandLine = (folder: string = FOLDER): CommandLine => ({
           switchOption(`changes nothing; exits with 1 when migrations are missing, or when tables, functions, roles or rights are not what the
 migrations make, such as after a restore, and names each difference`),
         dsn: stringOption('DSN', `the database; better in ${DSN_VARIABLE}, because other users can see arguments`),
-        wait: stringOption(
-          'SECONDS',
-          `how long to wait for a database that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default`,
-        ),
+        wait: stringOption('SECONDS', `seconds to wait for a database that does not respond; ${DEFAULT_WAIT_SECONDS} by default`),
       },
       help: 'Started several times at once, it runs each migration once. The user needs the right to create roles and tables.',
       examples: [`${DSN_VARIABLE}=postgresql://vitrine@localhost/vitrine npm run migrate`, 'npm run migrate -- --check'],
       run: async ({ values }, context) => {
         const source = { dsn: dsnOf(values.dsn, context), folder };
-        const waitSeconds = wholeNumberOption('--wait', values.wait, 0, 86_400) ?? DEFAULT_WAIT_SECONDS;
+        const waitSeconds = wholeNumberOption('--wait SECONDS', values.wait, 0, 86_400) ?? DEFAULT_WAIT_SECONDS;
         await untilReachable(source.dsn, waitSeconds, context);
         const ran = values.check === true ? [] : await migrate(source);
         const migrations = await listMigrations(source);

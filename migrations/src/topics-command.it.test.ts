@@ -24,7 +24,7 @@ test.each([
 
 test('a wait that is not a number of seconds is a usage error', async () => {
   const { code, stderr } = await run(['--brokers', '127.0.0.1:1', '--wait', 'long']);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('--wait must be a whole number from 0 to 86400')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--wait SECONDS must be a whole number from 0 to 86400')]);
 });
 
 test('it reports that it waits for a broker, and gives up with the reason after the timeout', async () => {

@@ -1,12 +1,6 @@
-import {
-  command,
-  stringOption,
-  type CommandContext,
-  wholeNumberOption,
-  textTable,
-  FORMAT_OPTION,
-  formatResult,
-} from '@vitrine/command-line/command';
+import { command, stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { readConfigFile } from '@vitrine/config/config-file';
 import { messageOf } from '@vitrine/faults/fault';
 import { ensureTopics, type TopicResult } from '@vitrine/kafka/ensure-topics';
@@ -38,7 +32,7 @@ export const topicsCommand = command({
     ),
     'retention-hours': stringOption('N', '168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)'),
     'max-message-bytes': stringOption('N', 'of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)'),
-    wait: stringOption('SECONDS', `how long to wait for a broker that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default`),
+    wait: stringOption('SECONDS', `seconds to wait for a broker that does not respond; ${DEFAULT_WAIT_SECONDS} by default`),
     watch: stringOption(
       'SECONDS',
       'looks again after so many seconds, until SIGTERM, and creates what has gone; waits for brokers without an end',
@@ -57,8 +51,8 @@ Run again, it adds partitions that are missing and changes nothing else: where a
   ],
   run: async ({ values }, context) => {
     const config = readTopicsConfig(readConfigFile(values.config), context.env, values);
-    const waitSeconds = wholeNumberOption('--wait', values.wait, 0, MAX_WAIT_SECONDS) ?? DEFAULT_WAIT_SECONDS;
-    const watchSeconds = wholeNumberOption('--watch', values.watch, 1, MAX_WAIT_SECONDS);
+    const waitSeconds = wholeNumberOption('--wait SECONDS', values.wait, 0, MAX_WAIT_SECONDS) ?? DEFAULT_WAIT_SECONDS;
+    const watchSeconds = wholeNumberOption('--watch SECONDS', values.watch, 1, MAX_WAIT_SECONDS);
     const client = createKafkaClient(kafkaConnection(CLIENT_ID, config.kafka), NO_LOG);
     const ensure = () => ensureTopics(client, topicsOf(config));
     const show = (results: readonly TopicResult[]) =>

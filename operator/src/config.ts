@@ -1,7 +1,6 @@
 import { readVersion } from '@vitrine/config/read-version';
-import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
-import type { ConfigFault } from '@vitrine/config/config-fault';
-import { listenKeys } from '@vitrine/http-api/server/http-server';
+import { readConfig, type ConfigSource, type ConfigFault } from '@vitrine/config/read-config';
+import { listenKeys } from '@vitrine/http-api/server/listen';
 import { planName } from '@vitrine/plans/plan-limits';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/logger';

@@ -7,8 +7,7 @@ import { forked } from '../forked.ts';
 import { budgetRows } from './budgets.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
 import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan, type TargetName } from './proxy-plan.ts';
-import { proxyRows, startRows } from './proxy-rows.ts';
-import { LEAST_SAMPLES, SOAK_CASE, soakRows } from './soak.ts';
+import { proxyRows, startRows, LEAST_SAMPLES, SOAK_CASE, soakRows } from './proxy-rows.ts';
 import { startTarget, type Target } from './target.ts';
 import { warmUps } from './warm-up.ts';
 

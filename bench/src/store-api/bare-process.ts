@@ -3,7 +3,7 @@ import { createId } from '@vitrine/stores/identifiers';
 import { allowanceOf } from '@vitrine/stores/default-plan-limits';
 import { chargeUsage } from '@vitrine/stores/metering/charge-usage';
 import type { Queryable } from '@vitrine/postgres/connection';
-import { COLUMN_TYPES } from '@vitrine/postgres/column-types';
+import { COLUMN_TYPES } from '@vitrine/postgres/pool-options';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
 import type { ScenarioResult } from './run-scenario.ts';
 
 type Column = readonly [head: string, cell: (result: ScenarioResult) => string];

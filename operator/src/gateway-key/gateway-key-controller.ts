@@ -3,9 +3,9 @@ import type { ManagedKeyRows, ManagedKeyRevision } from '@vitrine/gateway-keys/m
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ControllerContext } from '../leadership/leader.ts';
+import type { ControllerContext } from '../leadership/controller-context.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { Transactions } from '../leadership/fence-database.ts';
+import type { Transactions } from '../leadership/fences.ts';
 import { Controller, type RepeatedWork } from '../runtime/controller.ts';
 import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';

@@ -1,15 +1,10 @@
 import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { type ApiRequests, REQUEST_TIMEOUT_MS, type ApiRequest } from '../runtime/kubernetes-client.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { LeaderElection, type Leadership } from '../runtime/leader-election.ts';
-import { fenceDatabase, takeEpoch, type Epoch, type Transactions } from './fence-database.ts';
-import { Fault } from '@vitrine/faults/fault';
-import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import type { OperatorConfig } from '../config.ts';
-import type { OperatorTelemetry } from '../observability/operator-telemetry.ts';
-import type { EventRecorder } from '../runtime/event-recorder.ts';
+import { fenceDatabase, takeEpoch, type Epoch, type Transactions, fenceKubernetesClient } from './fences.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug; the process ends and is started again';
 const AFTER_FAILED_ELECTION = 'look at err and at the rights to the Lease: docs/failure-modes.md#leadership_lost';
@@ -118,44 +113,4 @@ export class Leader {
     this.#options.logger.error({ err, next_step: AFTER_BUG }, 'starting controllers failed');
     this.#onLost();
   }
-}
-
-/** The API server of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no object.
- *  A write in flight ends with the Lease. `fenceDatabase` promises more for rows. `onLost` is called when a write comes too late. Faults of writes:
- *  `leadership_lost`. */
-export function fenceKubernetesClient(
-  server: ApiRequests,
-  leadership: Pick<Leadership, 'remainingMs'>,
-  onLost: () => void,
-): ApiRequests {
-  return {
-    request: async <T>(request: ApiRequest): Promise<T> => {
-      const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
-      if (method === 'GET') return await server.request<T>(request);
-      const remainingMs = Math.floor(leadership.remainingMs());
-      if (remainingMs <= 0) {
-        onLost();
-        throw new Fault('leadership_lost', { say: 'the Lease has run out', log: { method, path } });
-      }
-      return await server.request<T>({ ...request, timeoutMs: Math.min(timeoutMs, remainingMs) });
-    },
-    watch: (request) => server.watch(request),
-  };
-}
-
-/** What all controllers share. */
-export interface ControllerContext {
-  readonly config: OperatorConfig;
-  readonly server: ApiRequests;
-  /** For reads. */
-  readonly pool: PostgresPool;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly logger: Logger;
-  readonly telemetry: OperatorTelemetry;
-  readonly events: EventRecorder;
-  /** Of tokens, with the peppers of the gateways. */
-  readonly hashes: TokenHashes;
-  /** For tests: how long gateways may take to accept a token. */
-  readonly propagationMs?: number;
 }

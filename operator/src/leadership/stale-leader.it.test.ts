@@ -8,7 +8,7 @@ import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { startOperatorProcess, type OperatorProcess } from '../testing/operator-process.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
-import { fenceKubernetesClient } from './leader.ts';
+import { fenceKubernetesClient } from './fences.ts';
 
 const KEY = '/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/ci';
 const SECRET = '/api/v1/namespaces/team-a/secrets/ci-gateway-key';

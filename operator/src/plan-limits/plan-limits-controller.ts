@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { readPlanRows } from '@vitrine/plans/plan-rows';
 import { isDeepStrictEqual } from 'node:util';
-import type { ControllerContext } from '../leadership/leader.ts';
-import type { Transactions } from '../leadership/fence-database.ts';
+import type { ControllerContext } from '../leadership/controller-context.ts';
+import type { Transactions } from '../leadership/fences.ts';
 import { Controller, type ReconcileResult } from '../runtime/controller.ts';
 import { PAUSED, PLAN_LIMITS_PATH, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import { PlanLimitsRepository } from './plan-limits-repository.ts';

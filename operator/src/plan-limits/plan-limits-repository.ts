@@ -4,7 +4,7 @@ import { planDocument } from '@vitrine/plans/plan-document';
 import { readPlanRows } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { Transactions } from '../leadership/fence-database.ts';
+import type { Transactions } from '../leadership/fences.ts';
 import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { applyObject, mergeObject, readObject } from '../runtime/object-requests.ts';
 import type { Observed, Step } from './decide.ts';

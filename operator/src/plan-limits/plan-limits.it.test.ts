@@ -6,7 +6,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { openTcpProxy, type TcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { fenceDatabase, takeEpoch } from '../leadership/fence-database.ts';
+import { fenceDatabase, takeEpoch } from '../leadership/fences.ts';
 import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { asOperator, startTestOperator, type TestOperator } from '../testing/start-test-operator.ts';

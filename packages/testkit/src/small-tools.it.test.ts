@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { stat } from 'node:fs/promises';
-import { awkwardChunks } from './awkward-chunks.ts';
+import { awkwardChunks } from './write-response.ts';
 import { parseScenario, SCENARIO_HEADER } from './scenario.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { awkwardChunks } from './awkward-chunks.ts';
 import { bodyEncoder, codingOf } from './body-encoder.ts';
 import type { MockExchange } from './mock-exchange.ts';
 import type { BodyChunk, MockResponse } from './mock-response.ts';
 import { pseudoRandomBytes } from './pseudo-random-bytes.ts';
 import type { Scenario } from './scenario.ts';
 
+const LF = 0x0a;
+const CR = 0x0d;
+const [D, A, T] = Buffer.from('dat');
 /** Starts like gzip, so that a decoder begins and then fails in the middle. */
 const GARBAGE = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), pseudoRandomBytes(1000)]);
 
@@ -71,4 +73,26 @@ async function cutOff(exchange: MockExchange): Promise<void> {
   await new Promise((resolve) => (socket === null ? resolve(undefined) : socket.write('', resolve)));
   exchange.endsItself();
   socket?.destroy();
+}
+
+/** Cuts at positions where a careless parser fails: before each UTF-8 continuation byte, between CR and LF, inside a blank line, and
+ *  inside `data`. The chunks together are the bytes. */
+export function awkwardChunks(bytes: Buffer): Buffer[] {
+  const chunks: Buffer[] = [];
+  let start = 0;
+  for (let at = 1; at < bytes.length; at++) {
+    if (!isAwkward(bytes, at)) continue;
+    chunks.push(bytes.subarray(start, at));
+    start = at;
+  }
+  if (start < bytes.length) chunks.push(bytes.subarray(start));
+  return chunks;
+}
+
+function isAwkward(bytes: Buffer, at: number): boolean {
+  const before = bytes[at - 1];
+  const here = bytes[at] ?? 0;
+  if ((here & 0xc0) === 0x80) return true;
+  if (here === LF) return before === CR || before === LF;
+  return here === A && before === T && bytes[at - 2] === A && bytes[at - 3] === D;
 }

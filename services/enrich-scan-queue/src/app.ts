@@ -59,7 +59,7 @@ export async function startScanner(config: ScanConfig, logger: Logger, steps?: S
   const readiness = new Readiness({ database_not_reached: () => !queue.hasReachedDatabase });
   const health = serviceHealth(
     () => queue.state,
-    () => ({ inFlight: queue.figures.inFlight, lagRecords: queue.lagRecords }),
+    () => ({ scans_in_flight: queue.figures.inFlight, lag_records: queue.lagRecords }),
   );
   const api = opened.use(
     await serveHealth(health, {

@@ -1,8 +1,7 @@
 import { readVersion } from '@vitrine/config/read-version';
-import type { ConfigFault } from '@vitrine/config/config-fault';
+import { type ConfigFault, readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { DeepPartial } from '@vitrine/config/partial-value';
-import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { listenKeys } from '@vitrine/http-api/server/http-server';
+import { listenKeys } from '@vitrine/http-api/server/listen';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/render-profile';

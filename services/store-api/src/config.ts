@@ -1,7 +1,7 @@
 import { readVersion } from '@vitrine/config/read-version';
 import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
-import { pepperShape } from '@vitrine/credentials/pepper-shape';
+import { pepperShape } from '@vitrine/credentials/pepper';
 import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';

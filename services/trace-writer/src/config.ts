@@ -1,6 +1,6 @@
 import { readVersion } from '@vitrine/config/read-version';
 import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { listenKeys } from '@vitrine/http-api/server/http-server';
+import { listenKeys } from '@vitrine/http-api/server/listen';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/logger';

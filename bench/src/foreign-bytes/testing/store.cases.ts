@@ -4,7 +4,7 @@ import { shopSettings } from '@vitrine/enrich-scan-queue/catalog/shop-settings';
 import { sitemapLocations } from '@vitrine/enrich-scan-queue/catalog/sources/sitemap-products';
 import { structuredProducts } from '@vitrine/enrich-scan-queue/catalog/take-census';
 import { retryAfterOf } from '@vitrine/enrich-scan-queue/fetch/fetch-session';
-import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/fetch-error';
+import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/check-url';
 import { platformHint } from '@vitrine/enrich-scan-queue/fetch/plan/platform-hint';
 import { platformLinks } from '@vitrine/enrich-scan-queue/fetch/plan/platform-links';
 import { decodeText } from '@vitrine/enrich-scan-queue/fetch/reading/decode-text';
@@ -156,7 +156,7 @@ export const storeCases: readonly ForeignBytesCase[] = [
     run: (text) => platformHint({ headers: { server: text }, cookieNames: linesOf(text), text }),
   },
   {
-    of: 'services/enrich-scan-queue/src/fetch/network/fetch-error.ts#checkRedirect',
+    of: 'services/enrich-scan-queue/src/fetch/network/check-url.ts#checkRedirect',
     run: (text) => ignoringFaults(() => checkRedirect(text, new URL(URL_OF_SHOP))),
   },
   { of: 'services/enrich-scan-queue/src/fetch/fetch-session.ts#retryAfterOf', run: (text) => retryAfterOf(text) },

@@ -1,8 +1,6 @@
 import type { ChildExit, ChildProgram } from '@vitrine/lifecycle/run-child';
 import type { parseArgs } from 'node:util';
 import { codeOf } from '@vitrine/faults/fault';
-import { parseDuration } from '@vitrine/config/durations';
-import { scrub } from '@vitrine/privacy/scrub';
 
 /** Options of a command, in the order of its synopsis and help. Node's `parseArgs` reads the first three fields. */
 export type CommandOptions = Readonly<Record<string, CommandOption>>;
@@ -98,91 +96,4 @@ export function usageError(message: string): Error {
 /** Whether an error is from `usageError`, from `parseArgs` of node, or the fault `unknown_command`. */
 export function isUsageError(error: unknown): boolean {
   return codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
-}
-
-/** The text of an option as a whole number from `min` to `max`; anything else is a usage error. */
-export function wholeNumberOption(option: string, text: string | undefined, min: number, max: number): number | undefined {
-  if (text === undefined) return undefined;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number >= min && number <= max)) throw usageError(`${option} must be a whole number from ${min} to ${max}`);
-  return number;
-}
-
-/** The text of an option as milliseconds from `minMs` to `maxMs`: a whole number of them, or a duration such as `5s`; anything else is
- *  a usage error. */
-export function durationOption(option: string, text: string | undefined, minMs: number, maxMs: number): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = /^\d{1,15}$/.test(text) ? Number(text) : parseDuration(text);
-  if (ms === undefined || ms < minMs || ms > maxMs)
-    throw usageError(`${option} must be ${minMs} to ${maxMs} milliseconds, or a duration such as 5s`);
-  return ms;
-}
-
-/** The text of an option as an http:// or https:// URL without slashes at its end; anything else is a usage error. */
-export function httpUrlOption(option: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (!isHttp) throw usageError(`${option} must be an http:// or https:// URL`);
-  return text.replace(/(?<!\/)\/+$/, '');
-}
-
-/** Rows as aligned columns below their heads. Cells may come from clients: control characters, which could move a terminal's cursor,
- *  are shown as `?`. */
-export function textTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [heads, ...rows].map((cells) => cells.map((cell) => cell.replace(/\p{C}/gu, '?')));
-  const widths = heads.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  const pad = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-  return lines.map((cells) => `${pad(cells).trimEnd()}\n`).join('');
-}
-
-/** The option of commands that print text or JSON; `help` says what the JSON is. */
-export const formatOption = (help: string) => ({ ...stringOption('text|json', help), choices: ['text', 'json'] }) as const;
-
-export const FORMAT_OPTION = { format: formatOption('for programs') };
-
-/** A result in the format that `--format` names. */
-export function formatResult<T>(format: string | undefined, result: T, toText: (result: T) => string): string {
-  return format === 'json' ? jsonText(result) : toText(result);
-}
-
-/** Prints a result without credentials: it may contain what clients and providers sent. */
-export function printResult<T>(
-  { stdout }: Pick<CommandContext, 'stdout'>,
-  format: string | undefined,
-  result: T,
-  toText: (result: T) => string,
-): void {
-  stdout.write(scrub(formatResult(format, result, toText)).text);
-}
-
-/** Indented JSON with a line feed at its end. */
-export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-/** Time before the first line of progress, and between two lines. */
-const INTERVAL_MS = 2_000;
-
-interface ProgressOptions {
-  /** The number of items at the end. */
-  readonly total: number;
-  /** The counted items, in the plural. */
-  readonly items: string;
-  readonly stderr: CommandContext['stderr'];
-  /** A monotonic clock, milliseconds. */
-  readonly now?: () => number;
-}
-
-/** Prints how many items are done, their rate and the time left, at most every two seconds. */
-export function createProgress({ total, items, stderr, now = () => performance.now() }: ProgressOptions): (done: number) => void {
-  const startedAt = now();
-  let next = startedAt + INTERVAL_MS;
-  return (done) => {
-    if (now() < next) return;
-    next = now() + INTERVAL_MS;
-    const perSecond = done / ((now() - startedAt) / 1_000);
-    const left = Math.max(0, Math.ceil((total - done) / perSecond));
-    const percent = Math.min(100, Math.floor((100 * done) / Math.max(1, total)));
-    stderr.write(`${done} of ${total} ${items} (${percent} %), ${Math.round(perSecond)} per second, about ${left} s left\n`);
-  };
 }

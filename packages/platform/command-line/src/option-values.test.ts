@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { durationOption, httpUrlOption, wholeNumberOption } from './command.ts';
+import { durationOption, httpUrlOption, wholeNumberOption } from './option-values.ts';
 
 test.each([
   ['2000', 2_000],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createProgress } from './command.ts';
+import { createProgress } from './progress.ts';
 
 test('progress is printed every two seconds, with the rate and the time left', () => {
   let now = 0;

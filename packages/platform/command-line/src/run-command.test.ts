@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
-import { command, stringOption, switchOption, type CommandLine, FORMAT_OPTION } from './command.ts';
+import { command, stringOption, switchOption, type CommandLine } from './command.ts';
+import { FORMAT_OPTION } from './print-result.ts';
 import { helpText } from './run-command.ts';
 import { runCaptured } from './testing/run-captured.ts';
 import { versionCommand } from './serve-command.ts';

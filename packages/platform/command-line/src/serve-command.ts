@@ -1,7 +1,8 @@
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { ConfigSource } from '@vitrine/config/read-config';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
-import { command, type Command, stringOption, FORMAT_OPTION, formatResult } from './command.ts';
+import { command, type Command, stringOption } from './command.ts';
+import { FORMAT_OPTION, formatResult } from './print-result.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug, and the process continues';
 

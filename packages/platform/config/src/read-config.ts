@@ -1,11 +1,8 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { z } from 'zod';
-import type { ConfigFault } from './config-fault.ts';
-import { issuePaths, issueText } from './issue-text.ts';
+import { issuePaths, issueText, shownValue, suggestionOf } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
-import { nearestOf } from './nearest-of.ts';
 import { partialValue, type DeepPartial } from './partial-value.ts';
-import { shownValue } from './shown-value.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 import { isTree, merged, setAt, valueAt, type Tree } from './tree.ts';
 
@@ -34,6 +31,13 @@ export interface NamedVariable {
   readonly expects: string;
   /** The keys (`server.port`) that a text sets, with their texts, as if their own variables were set. Undefined for an invalid text. */
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
+}
+
+/** One error of the configuration: the key (`server.port`) or variable, the rule, and the variable that sets the key. */
+export interface ConfigFault {
+  readonly path: string;
+  readonly message: string;
+  readonly variable?: string | undefined;
 }
 
 /** A rule between parts of a configuration. It receives all valid parts, so that it is checked and its faults are reported even if another part is
@@ -189,11 +193,6 @@ function valueOf(leaf: Leaf, text: string): unknown {
       return unexpected;
     }
   }
-}
-
-function suggestionOf(name: string, known: readonly string[]): string {
-  const nearest = nearestOf(name, known);
-  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
 }
 
 function faultsOfIssue(issue: z.core.$ZodIssue, tree: Tree, { hintOf }: Pick<ConfigSource, 'hintOf'>): ConfigFault[] {

@@ -1,4 +1,5 @@
 import { Secret } from '@vitrine/config/secret';
+import { z } from 'zod';
 
 /** The key of keyed hashes. Its version is stored with every hash, so that peppers can be rotated. */
 export interface Pepper {
@@ -20,6 +21,14 @@ export function readPepper(text: string): Pepper | undefined {
   if (secret === undefined || Number(version) > MAX_VERSION) return undefined;
   return { version: Number(version), secret: new Secret(secret) };
 }
+
+/** A pepper in a service's configuration. */
+export const pepperShape = z.string().transform((text, context) => {
+  const read = readPepper(text);
+  if (read !== undefined) return read;
+  context.addIssue({ code: 'custom', message: PEPPER_FORM });
+  return z.NEVER;
+});
 
 /** A new pepper, in that form. Its version is the second of its creation: the replacement of a lost pepper has another version, and is
  *  never mistaken for the lost one. */

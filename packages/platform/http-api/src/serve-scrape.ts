@@ -1,7 +1,8 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Scrape } from '@vitrine/telemetry/metrics/scrape-text';
 import type { ApiApp, RawRoute } from './api-app.ts';
-import { drainRequest, sendRejection } from './connections/send-rejection.ts';
+import { sendRejection } from './connections/send-rejection.ts';
+import { drainRequest } from './connections/drain-request.ts';
 import { correlationIdReader } from './correlation-id.ts';
 import { serveApi } from './server/api-server.ts';
 

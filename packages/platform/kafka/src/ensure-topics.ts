@@ -1,6 +1,5 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import type { Admin } from 'kafkajs';
-import kafkajs from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { withAdmin, type KafkaClient } from './kafka-client.ts';
 

@@ -5,7 +5,7 @@ import { readTimeoutMs, type PoolSettings } from './pool-options.ts';
 import { finished } from 'node:stream/promises';
 import { classifyPostgresError, isReadTimeout, readTimeout } from './postgres-error.ts';
 
-/** Columns are converted by `column-types.ts`. */
+/** Columns are converted by `COLUMN_TYPES`. */
 export type Row = Record<string, unknown>;
 
 export interface StatementOptions {

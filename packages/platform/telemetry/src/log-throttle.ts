@@ -1,6 +1,3 @@
-/** While the collector is unavailable, an export fails about every second. */
-const EXPORT_ERROR_INTERVAL_MS = 60_000;
-
 /** What a throttle measures its interval by. */
 export interface ThrottleTiming {
   /** Milliseconds on a monotonic clock. */
@@ -84,11 +81,4 @@ export class LogThrottle<Event> implements Disposable {
     // Measured after the line, so that the time of writing is not part of the interval.
     kind.quietUntil = this.#timing.clock() + this.#intervalMs;
   }
-}
-
-/** Logs the first failed export at once, then every minute the latest with the number of the others, and on disposal what is left. */
-export function exportErrorLog(log: (message: string) => void): LogThrottle<string> {
-  return new LogThrottle(EXPORT_ERROR_INTERVAL_MS, (message, count) =>
-    log(count === 1 ? message : `${message} (and ${count - 1} more in the last minute)`),
-  );
 }

@@ -7,8 +7,7 @@ import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts
 import { policyFor } from '@vitrine/privacy/privacy-rules';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
-import type { Redaction } from '@vitrine/privacy/redaction';
-import { Scrubber } from '@vitrine/privacy/redaction';
+import { Scrubber, type Redaction } from '@vitrine/privacy/redaction';
 import { storedBody, type StoredBody } from '@vitrine/trace-derivation/stored-body';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Provider } from '@vitrine/traces/trace';

@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
 import { failedOf, isProven, type ImportCounts } from './import-traces.ts';
 
 export interface ImportReport extends ImportCounts {

@@ -1,15 +1,21 @@
 import { Fault } from '@vitrine/faults/fault';
+import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { WriteResult } from '@vitrine/traces/write-result';
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { deriveOldTrace, type OldTraceContext } from './derive-old-trace.ts';
 import { oldCreatedAt, type OldTraceRow, type OldTraces } from './old-traces.ts';
-import { newTraceId } from './old-trace-id.ts';
+import type { OldTime } from './old-time.ts';
 
 /** Cached ids of the latest rows: most parents are among them, and a look-up in the file takes 7 µs. */
 const IDS_MAX = 8_192;
 /** Listed rows that could not be imported. */
 const EXAMPLES_MAX = 10;
+
+const NANOSECONDS_PER_MS = 1_000_000;
+/** Begins what is hashed for the id of an imported trace. */
+const NAMESPACE = 'ongoingai/gateway';
 
 /** The store of imported traces. */
 export interface ImportTarget {
@@ -158,4 +164,17 @@ function oldTraceTools(
       return id && Buffer.from(id).toString('hex');
     },
   };
+}
+
+/** The id of an imported trace: a UUIDv7 of its `created_at`, like every id here, so that it sorts among the others by time. The 12 bits
+ *  after the millisecond are its fraction, which keeps the old order; the rest is a hash of the old id. The same trace always has the
+ *  same id, so that a trace is stored once however often it is imported. */
+export function newTraceId(oldId: string, { ms, nanoseconds }: OldTime): Uint8Array<ArrayBuffer> {
+  const id = firstIdOf(ms);
+  const fraction = Math.floor((nanoseconds * 4_096) / NANOSECONDS_PER_MS);
+  id[6] = 0x70 | (fraction >>> 8);
+  id[7] = fraction;
+  id.set(hash('sha256', `${NAMESPACE}:${oldId}`, 'buffer').subarray(0, 8), 8);
+  id[8] = ((id[8] ?? 0) & 0x3f) | 0x80;
+  return id;
 }

@@ -1,4 +1,5 @@
-import { command, stringOption, usageError, textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/command';
+import { command, stringOption, usageError } from '@vitrine/command-line/command';
+import { textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/print-result';
 import { explain } from '@vitrine/registry/detection/explain';
 import { findTechnology, TECHNOLOGY_RULES, VOCABULARY } from '@vitrine/registry/vocabulary';
 import { messageOf } from '@vitrine/faults/fault';

@@ -1,6 +1,7 @@
 import type { Redirect, ScanRequestContext } from '../scan/scan-ports.ts';
 import { ROBOT_NAME, type FetchSettings } from './fetch-settings.ts';
-import { FetchError, toFetchError, checkRedirect } from './network/fetch-error.ts';
+import { FetchError, toFetchError } from './network/fetch-error.ts';
+import { checkRedirect } from './network/check-url.ts';
 import { HostConnection, type HttpRequest, type HttpResponse } from './network/host-connection.ts';
 import { resolveHost, type CheckedHost } from './network/resolve-host.ts';
 import { decodeText } from './reading/decode-text.ts';
@@ -36,8 +37,6 @@ type PageRequest = Omit<HttpRequest, 'url'>;
 /** All requests of one scan: robots.txt is read before the first one to an origin, the gate is asked before each, every redirect is checked like
  *  the first request, and bot defences are recognised in every response. Rejects with FetchError and ScanDelayed only. */
 export class FetchSession implements AsyncDisposable {
-  /** Of the robots.txt that was read last. */
-  sitemaps: readonly string[] = [];
   readonly #settings: FetchSettings;
   readonly #context: ScanRequestContext;
   /** Aborted by the caller or at the deadline of the scan. */
@@ -46,12 +45,18 @@ export class FetchSession implements AsyncDisposable {
   /** By name, so that no name is looked up twice in a scan. */
   readonly #hosts = new Map<string, CheckedHost>();
   readonly #connections = new Map<string, HostConnection>();
+  #sitemaps: readonly string[] = [];
 
   constructor(settings: FetchSettings, robotsCache: RobotsCache, context: ScanRequestContext) {
     this.#settings = settings;
     this.#robotsCache = robotsCache;
     this.#context = context;
     this.#signal = AbortSignal.any([context.signal, AbortSignal.timeout(settings.limits.scanTimeoutMs)]);
+  }
+
+  /** Of the robots.txt that was read last. */
+  get sitemaps(): readonly string[] {
+    return this.#sitemaps;
   }
 
   /** Whether the time of the scan is over, or the caller wants no more of it. */
@@ -145,7 +150,7 @@ export class FetchSession implements AsyncDisposable {
   async #robotsOf(url: URL): Promise<RobotsRules> {
     const rules = this.#robotsCache.get(url.origin) ?? (await this.#readRobots(url));
     this.#robotsCache.set(url.origin, rules);
-    this.sitemaps = rules.sitemaps;
+    this.#sitemaps = rules.sitemaps;
     return rules;
   }
 

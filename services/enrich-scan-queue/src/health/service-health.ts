@@ -3,26 +3,18 @@ import { VERSION } from '../config.ts';
 import type { ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
 
 const count = z.int().min(0);
+/** The lag is undefined while it is not known. */
 const details = { scans_in_flight: count, lag_records: count.optional() };
 
-interface HealthFigures {
-  readonly inFlight: number;
-  /** Undefined while it is not known. */
-  readonly lagRecords: number | undefined;
-}
-
 /** Health, which responds with 200 as long as the process does, and says what the service waits for. */
-export function serviceHealth(state: () => ScannerState, figures: () => HealthFigures) {
+export function serviceHealth(state: () => ScannerState, readDetails: () => z.output<z.ZodObject<typeof details>>) {
   return {
     name: 'enrich-scan-queue',
     version: VERSION,
     reasons: HEALTH_REASONS,
     degradedBy: () => healthReasons(state()),
     details,
-    readDetails: () => {
-      const { inFlight, lagRecords } = figures();
-      return { scans_in_flight: inFlight, ...(lagRecords !== undefined && { lag_records: lagRecords }) };
-    },
+    readDetails,
   };
 }
 

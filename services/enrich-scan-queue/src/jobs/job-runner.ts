@@ -48,15 +48,19 @@ interface Running {
 
 /** Runs claimed jobs, renews their leases, and writes their results. */
 export class JobRunner {
-  /** Milliseconds of `performance.now()` at the last round of renewals. */
-  renewedAt = performance.now();
   readonly #options: JobRunnerOptions;
   readonly #running = new Map<string, Running>();
   readonly #stopping = new AbortController();
   #renewing: Promise<void> | undefined;
+  #renewedAt = performance.now();
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
+  }
+
+  /** Milliseconds of `performance.now()` at the last round of renewals. */
+  get renewedAt(): number {
+    return this.#renewedAt;
   }
 
   startRenewing(): void {
@@ -156,7 +160,7 @@ export class JobRunner {
     const { jobs, logger, renewMs = LEASE_MS / 4 } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      this.renewedAt = performance.now();
+      this.#renewedAt = performance.now();
       await wait(renewMs, undefined, { signal }).catch(() => {});
       const running = [...this.#running.values()];
       if (running.length === 0) continue;

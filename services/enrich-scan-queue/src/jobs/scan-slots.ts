@@ -10,11 +10,11 @@ interface Waiter {
 
 /** Slots for the concurrent scans of a process. A free slot goes to a requested scan first. Routine scans get the rest. */
 export class ScanSlots {
-  taken = 0;
   readonly size: number;
   readonly #now: () => number;
   readonly #waiters: Waiter[] = [];
   #requestedWaitedAt = Number.NEGATIVE_INFINITY;
+  #taken = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -22,6 +22,10 @@ export class ScanSlots {
   constructor(size: number, now: () => number = () => performance.now()) {
     this.size = size;
     this.#now = now;
+  }
+
+  get taken(): number {
+    return this.#taken;
   }
 
   waiting(cause: ScanCause): number {
@@ -46,7 +50,7 @@ export class ScanSlots {
   }
 
   release(): void {
-    this.taken -= 1;
+    this.#taken -= 1;
     this.#serve();
   }
 
@@ -58,8 +62,8 @@ export class ScanSlots {
   }
 
   #serve(): void {
-    for (let next = this.#next(); next !== undefined && this.taken < this.size; next = this.#next()) {
-      this.taken += 1;
+    for (let next = this.#next(); next !== undefined && this.#taken < this.size; next = this.#next()) {
+      this.#taken += 1;
       this.#settle(next, true);
     }
     if (this.waiting('requested') > 0) this.#requestedWaitedAt = this.#now();

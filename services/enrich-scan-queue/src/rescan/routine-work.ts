@@ -36,13 +36,13 @@ const REMOVE_EVIDENCE = `WITH emptied AS (
 
 export interface RoutineFigures {
   /** Runs of the scheduler by result. */
-  readonly runs: Record<'queued' | 'not_leading' | 'failed', number>;
-  scansQueued: number;
-  evidenceRemoved: number;
+  readonly runs: Readonly<Record<'queued' | 'not_leading' | 'failed', number>>;
+  readonly scansQueued: number;
+  readonly evidenceRemoved: number;
   /** Passes that remove old evidence and turns of hosts, and failed. */
-  cleanUpFailures: number;
+  readonly cleanUpFailures: number;
   /** Undefined while they are not known. */
-  jobs: { readonly open: number; readonly delayed: number } | undefined;
+  readonly jobs: { readonly open: number; readonly delayed: number } | undefined;
 }
 
 interface RoutineWorkOptions {
@@ -54,13 +54,14 @@ interface RoutineWorkOptions {
 /** Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each runs at its own interval, one at a time. A failure is
  *  logged, and the next round tries again. */
 export class RoutineWork implements AsyncDisposable {
-  readonly figures: RoutineFigures = {
+  readonly #figures = {
     runs: { queued: 0, not_leading: 0, failed: 0 },
     scansQueued: 0,
     evidenceRemoved: 0,
     cleanUpFailures: 0,
-    jobs: undefined,
+    jobs: undefined as RoutineFigures['jobs'],
   };
+  readonly figures: RoutineFigures = this.#figures;
   readonly #pool: PostgresPool;
   readonly #options: RoutineWorkOptions;
   readonly #retention = new RetentionClock(() => performance.now());
@@ -98,17 +99,17 @@ export class RoutineWork implements AsyncDisposable {
     const { cadence_ms: cadenceMs } = this.#options.config.rescan;
     try {
       const run = await queueRescans(this.#pool, { cadenceMs, maxOpen: MAX_OPEN_SCANS, createId: newId });
-      this.figures.runs[run.result] += 1;
-      if (run.result === 'queued') this.figures.scansQueued += run.scans;
+      this.#figures.runs[run.result] += 1;
+      if (run.result === 'queued') this.#figures.scansQueued += run.scans;
     } catch (error) {
-      this.figures.runs.failed += 1;
+      this.#figures.runs.failed += 1;
       throw error;
     }
   }
 
   async #count(): Promise<void> {
-    this.figures.jobs = undefined;
-    this.figures.jobs = await this.#options.jobs.counts();
+    this.#figures.jobs = undefined;
+    this.#figures.jobs = await this.#options.jobs.counts();
   }
 
   async #cleanUp(): Promise<void> {
@@ -118,10 +119,10 @@ export class RoutineWork implements AsyncDisposable {
       this.#retentionLog.began(run);
       const before = run.at - this.#options.config.evidence.retention_days * DAY_MS;
       const removeSome = async () => (signal.aborted ? [] : removeEvidence(this.#pool, before));
-      this.figures.evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
+      this.#figures.evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
       await new HostRateLimiter(this.#pool).removeUnused();
     } catch (error) {
-      this.figures.cleanUpFailures += 1;
+      this.#figures.cleanUpFailures += 1;
       throw error;
     }
   }

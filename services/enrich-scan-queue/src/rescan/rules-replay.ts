@@ -13,9 +13,9 @@ const NEXT_STEP =
 
 export interface ReplayFigures {
   /** Stores of this process by result. */
-  readonly stores: Record<'replayed' | 'unchanged' | 'failed', number>;
+  readonly stores: Readonly<Record<'replayed' | 'unchanged' | 'failed', number>>;
   /** Of all processes; undefined while it is not known. */
-  remaining: number | undefined;
+  readonly remaining: number | undefined;
 }
 
 interface RulesReplayOptions extends ReplayContext {
@@ -27,7 +27,8 @@ interface RulesReplayOptions extends ReplayContext {
 /** Replays the kept evidence of all stores when the rules of this process differ from those of the last observations. Replays slowly, one store
  *  and one transaction at a time, together with other processes of the same rules. */
 export class RulesReplay implements AsyncDisposable {
-  readonly figures: ReplayFigures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined };
+  readonly #figures = { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: undefined as ReplayFigures['remaining'] };
+  readonly figures: ReplayFigures = this.#figures;
   readonly #pool: PostgresPool;
   readonly #options: RulesReplayOptions;
   readonly #stopping = new AbortController();
@@ -47,7 +48,7 @@ export class RulesReplay implements AsyncDisposable {
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const hasMore = await this.#replaySome().catch((err: unknown) => {
-        this.figures.remaining = undefined;
+        this.#figures.remaining = undefined;
         this.#options.logger.warn({ ...databaseErrorFields(err) }, 'loading stores for replay failed');
         return false;
       });
@@ -57,7 +58,7 @@ export class RulesReplay implements AsyncDisposable {
 
   async #replaySome(): Promise<boolean> {
     const { storefrontIds, hasMore, remaining } = await claimReplays(this.#pool, this.#options.rules, BATCH);
-    this.figures.remaining = remaining ?? this.figures.remaining;
+    this.#figures.remaining = remaining ?? this.#figures.remaining;
     // Another process claims at the moment.
     if (remaining === undefined) await this.#pause(1_000 / this.#options.perSecond);
     for (const storefrontId of storefrontIds) {
@@ -71,9 +72,9 @@ export class RulesReplay implements AsyncDisposable {
   async #replay(storefrontId: string): Promise<void> {
     try {
       const isReplayed = await this.#pool.transaction((transaction) => replayStore(transaction, storefrontId, this.#options));
-      this.figures.stores[isReplayed ? 'replayed' : 'unchanged'] += 1;
+      this.#figures.stores[isReplayed ? 'replayed' : 'unchanged'] += 1;
     } catch (error) {
-      this.figures.stores.failed += 1;
+      this.#figures.stores.failed += 1;
       const fields = { ...databaseErrorFields(error), storefront_id: storefrontId, next_step: NEXT_STEP };
       this.#options.logger.warn(fields, 'evidence of a store not replayed');
     }

@@ -1,5 +1,5 @@
 import { Secret } from '@vitrine/config/secret';
-import { pepperShape } from '@vitrine/credentials/pepper-shape';
+import { pepperShape } from '@vitrine/credentials/pepper';
 import {
   descriptionText,
   idText,

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from '../config.ts';
-import { urlOf } from '@vitrine/http-api/server/http-server';
+import { urlOf } from '@vitrine/http-api/server/listen';
 
 /** The URL of the configured gateway for a program on this machine, without a slash at the end; undefined when it listens on any
  *  free port. */

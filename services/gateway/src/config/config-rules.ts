@@ -1,4 +1,4 @@
-import type { ConfigFault } from '@vitrine/config/config-fault';
+import type { ConfigFault } from '@vitrine/config/read-config';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import type { Secret } from '@vitrine/config/secret';
 import { kafkaKeyFaults, type KafkaKeys } from '@vitrine/kafka/kafka-config';

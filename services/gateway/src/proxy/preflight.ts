@@ -1,4 +1,4 @@
-import { drainRequest } from '@vitrine/http-api/connections/send-rejection';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
 

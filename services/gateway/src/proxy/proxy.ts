@@ -1,11 +1,8 @@
 import type { Provider } from '@vitrine/traces/trace';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
-import {
-  type ClientResponse,
-  drainRequest,
-  sendRejection,
-  sendRejectionAndClose,
-} from '@vitrine/http-api/connections/send-rejection';
+import { sendRejection, sendRejectionAndClose } from '@vitrine/http-api/connections/send-rejection';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';

@@ -10,7 +10,7 @@ import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { startStoreApi } from '@vitrine/store-api/app';
 import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
-import { urlOf } from '@vitrine/http-api/server/http-server';
+import { urlOf } from '@vitrine/http-api/server/listen';
 import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { createApiKey, KEY_PRESETS } from '@vitrine/stores/workspaces/api-keys';

@@ -14,18 +14,22 @@ type PacedResponse = EventEmitter & { readonly closed: boolean };
 
 /** Limits the rate of responses that are free for clients. */
 export class ResponsePacer {
-  /** Responses that were delayed so far. */
-  delayed = 0;
   readonly #clock: () => number;
   /** Functions that end the wait of each delayed response. */
   readonly #waiting = new Set<() => void>();
   /** When the next response is due. */
   #nextAt = Number.NEGATIVE_INFINITY;
   #isOpen = false;
+  #delayed = 0;
 
   /** `clock`: milliseconds, monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock;
+  }
+
+  /** Responses that were delayed so far. */
+  get delayed(): number {
+    return this.#delayed;
   }
 
   /** Resolves when the response may be sent, or has no client any more. */
@@ -57,7 +61,7 @@ export class ResponsePacer {
     const dueAt = Math.max(this.#nextAt, now - (BURST - 1) * INTERVAL_MS);
     const delayMs = Math.min(Math.max(0, dueAt - now), MAX_DELAY_MS);
     this.#nextAt = Math.min(dueAt, now + MAX_DELAY_MS) + INTERVAL_MS;
-    if (delayMs > 0) this.delayed += 1;
+    if (delayMs > 0) this.#delayed += 1;
     return delayMs;
   }
 }

@@ -1,5 +1,7 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
-import { command, switchOption, formatResult, createProgress } from '@vitrine/command-line/command';
+import { command, switchOption } from '@vitrine/command-line/command';
+import { createProgress } from '@vitrine/command-line/progress';
+import { formatResult } from '@vitrine/command-line/print-result';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { importCorpus, type BadLine } from '@vitrine/stores/corpus/import-corpus';

@@ -1,6 +1,8 @@
-import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { textTable, formatResult } from '@vitrine/command-line/print-result';
 import { allowDomain, denyDomain, readDenylist } from '@vitrine/stores/corpus/denylist';
-import { domainOf, textOption, OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
+import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
+import { domainOf, textOption } from './option-values.ts';
 
 export const denylistAdd = command({
   name: 'denylist add',

@@ -1,5 +1,6 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
-import { command, stringOption, usageError, textTable, formatResult } from '@vitrine/command-line/command';
+import { command, stringOption, usageError } from '@vitrine/command-line/command';
+import { textTable, formatResult } from '@vitrine/command-line/print-result';
 import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { SCOPES, type Scope } from '@vitrine/stores/resources/enumerations';
@@ -14,7 +15,8 @@ import {
 } from '@vitrine/stores/workspaces/api-keys';
 import { readStoredPeppers } from '@vitrine/stores/workspaces/stored-peppers';
 import { randomBytes } from 'node:crypto';
-import { expiryOption, textOption, OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
+import { OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
+import { expiryOption, textOption } from './option-values.ts';
 
 const PRESETS = Object.keys(KEY_PRESETS).map((preset) => preset.replaceAll('_', '-'));
 const MAX_EXPIRY_MS = 3_650 * 86_400_000;

@@ -1,4 +1,5 @@
-import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { textTable, formatResult } from '@vitrine/command-line/print-result';
 import { readUsageByKey, reconcileUsage, readWorkspaceUsage, type WorkspaceUsage } from '@vitrine/stores/metering/usage-reports';
 import { BILLING_UNITS } from '@vitrine/stores/resources/billing';
 import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';

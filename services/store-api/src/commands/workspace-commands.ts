@@ -1,20 +1,13 @@
-import { command, stringOption, textTable, formatResult } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { textTable, formatResult } from '@vitrine/command-line/print-result';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { publicUrlsOf } from '@vitrine/stores/profile/render-profile';
 import { planSlug, type PlanSlug } from '@vitrine/stores/resources/enumerations';
 import { createLoginToken } from '@vitrine/stores/workspaces/login-links';
 import { createWorkspace, listWorkspaces, type Workspace } from '@vitrine/stores/workspaces/workspaces';
 import { randomBytes } from 'node:crypto';
-import {
-  emailOption,
-  textOption,
-  timeSpanOption,
-  configWords,
-  OUTPUT_OPTIONS,
-  secondOf,
-  withStores,
-  WORKSPACE_OPTION,
-} from './with-stores.ts';
+import { configWords, OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
+import { emailOption, textOption, timeSpanOption } from './option-values.ts';
 
 /** How long a login link can be valid. */
 const MAX_LINK_MS = 86_400_000;

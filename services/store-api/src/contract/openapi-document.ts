@@ -3,15 +3,8 @@ import { errorResponse, type ErrorCode } from '@vitrine/stores/resources/error-r
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ApiRoute, Operation } from './operation.ts';
-import {
-  ERROR_RULES,
-  SERVER_STATUSES,
-  outcomesOf,
-  CONTRACT_HEADERS,
-  idempotencyKeyHeader,
-  ifNoneMatchHeader,
-  requestIdHeader,
-} from './error-codes.ts';
+import { ERROR_RULES, SERVER_STATUSES, outcomesOf } from './error-codes.ts';
+import { CONTRACT_HEADERS, idempotencyKeyHeader, ifNoneMatchHeader, requestIdHeader } from './headers.ts';
 
 /** Spec: S1.9, S11.2. */
 const CONTRACT_VERSION = '1.0.0-draft';

@@ -11,7 +11,8 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
 } from 'graphql';
-import { requestContext, type GraphqlPorts, graphqlError, isInternal, publicError } from './graphql-context.ts';
+import { requestContext, type GraphqlPorts } from './graphql-context.ts';
+import { graphqlError, isInternal, publicError } from './graphql-error.ts';
 import { operationNameOf, type OperationName } from './operation-name.ts';
 import { MAX_TOKENS, queryLimitError } from './query-limits.ts';
 

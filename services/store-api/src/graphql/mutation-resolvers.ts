@@ -8,7 +8,7 @@ import { createId } from '@vitrine/stores/identifiers';
 import { queueScans } from '@vitrine/stores/scans/queue-scans';
 import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
 import { fieldOf } from '../http/read-request.ts';
-import { graphqlError } from './graphql-context.ts';
+import { graphqlError } from './graphql-error.ts';
 import { candidateNode, type Resolver } from './query-resolvers.ts';
 
 const MAX_SCANS = 100;

@@ -2,7 +2,8 @@ import type { Analysis } from '@vitrine/stores/analyses/analyses';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { readCandidates, type Candidate, type CandidateFilters, type CandidateStatus } from '@vitrine/stores/evidence/candidates';
 import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
-import { type GraphqlContext, graphqlError } from './graphql-context.ts';
+import type { GraphqlContext } from './graphql-context.ts';
+import { graphqlError } from './graphql-error.ts';
 import type { StoreNode } from './store-reads.ts';
 
 /** Arguments have the types of the schema. */

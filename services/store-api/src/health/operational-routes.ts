@@ -1,7 +1,7 @@
 import type { RawRoute } from '@vitrine/http-api/api-app';
 import { probeRoutes, type Readiness } from '@vitrine/http-api/probe-routes';
 import type { PlainRoute } from '../http/plain-route.ts';
-import { REQUEST_ID_HEADER } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
 /** The probes of every service, and the scrape where it is public, as routes of this one. */

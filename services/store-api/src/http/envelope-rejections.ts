@@ -1,6 +1,7 @@
 import type { RejectionFormat } from '@vitrine/http-api/rejection';
 import type { ErrorCode } from '@vitrine/stores/resources/error-response';
-import { errorBody, ERROR_RULES, FAULT_CODES, REQUEST_ID_HEADER, REQUEST_ID } from '../contract/error-codes.ts';
+import { errorBody, ERROR_RULES, FAULT_CODES } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER, REQUEST_ID } from '../contract/headers.ts';
 import { createId } from '@vitrine/stores/identifiers';
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';

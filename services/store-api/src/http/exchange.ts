@@ -2,7 +2,8 @@ import { NO_QUERY, parseSearch, readQuery } from '@vitrine/http-api/requests/que
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rejection, type ApiRejection, type ApiResult, type ApiRoute, type Operation } from '../contract/operation.ts';
-import { ERROR_RULES, errorBody, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
+import { ERROR_RULES, errorBody } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { AdmissionControl } from '../admission/admission-control.ts';
 import { KeyGate } from '../admission/key-gate.ts';
 import { rateHeaders, sendResponse } from './send-response.ts';

@@ -3,7 +3,7 @@ import { Fault } from '@vitrine/faults/fault';
 import { readJson, readBodyBytes } from '@vitrine/http-api/requests/read-json-body';
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/error-codes.ts';
+import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/headers.ts';
 
 /** Spec: S3.25, S3.26. */
 const MAX_BODY_BYTES = 262_144;

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { drainRequest } from '@vitrine/http-api/connections/send-rejection';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';

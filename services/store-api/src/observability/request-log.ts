@@ -19,8 +19,6 @@ const OVERLOAD_INTERVAL_MS = 10_000;
 
 /** Writes the log lines of requests. Lines of requests without a known key are bounded. */
 export class RequestLog implements Disposable {
-  /** Lines of unauthenticated requests that were not written. */
-  suppressed = 0;
   readonly #logger: Logger;
   readonly #logsAccess: boolean;
   readonly #clock: () => number;
@@ -28,6 +26,7 @@ export class RequestLog implements Disposable {
   /** Ring buffer of the times of the last lines. */
   readonly #writtenAt = Array.from({ length: ANONYMOUS_LINES }, () => Number.NEGATIVE_INFINITY);
   #oldest = 0;
+  #suppressed = 0;
 
   /** `clock`: milliseconds, monotonic. */
   constructor(logger: Logger, logsAccess: boolean, clock: () => number) {
@@ -35,6 +34,11 @@ export class RequestLog implements Disposable {
     this.#logsAccess = logsAccess;
     this.#clock = clock;
     this.#overloads = new LogThrottle(OVERLOAD_INTERVAL_MS, (request, count) => this.#writeOverload(request, count), { clock });
+  }
+
+  /** Lines of unauthenticated requests that were not written. */
+  get suppressed(): number {
+    return this.#suppressed;
   }
 
   add(request: ServedRequest): void {
@@ -51,7 +55,7 @@ export class RequestLog implements Disposable {
 
   #write(request: ServedRequest, write: (fields: object) => void): void {
     if (request.keyId !== undefined || this.#takeLine()) write(fieldsOf(request));
-    else this.suppressed += 1;
+    else this.#suppressed += 1;
   }
 
   #takeLine(): boolean {

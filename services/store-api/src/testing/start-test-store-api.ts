@@ -21,7 +21,8 @@ import { URLS } from '@vitrine/stores/testing/store-states';
 import { randomBytes } from 'node:crypto';
 import { startStoreApi } from '../app.ts';
 import { readStoreApiConfig } from '../config.ts';
-import { SERVER_STATUSES, REQUEST_ID, REQUEST_ID_HEADER } from '../contract/error-codes.ts';
+import { SERVER_STATUSES } from '../contract/error-codes.ts';
+import { REQUEST_ID, REQUEST_ID_HEADER } from '../contract/headers.ts';
 
 /** A store API in this process on any free port, over its own database, with the rights of its role. */
 export interface TestStoreApi extends AsyncDisposable {

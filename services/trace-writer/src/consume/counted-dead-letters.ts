@@ -16,13 +16,18 @@ export interface LastStoreDrop {
 
 /** Publishes dead letters and counts the published ones by reason. */
 export class CountedDeadLetters implements RecordPublisher {
-  readonly counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
-  /** Of the dead letters that the store refused. */
-  lastStoreDrop: LastStoreDrop | undefined;
+  readonly #counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
+  readonly counts: ReadonlyMap<DeadLetterReason, number> = this.#counts;
   readonly #publisher: RecordPublisher;
+  #lastStoreDrop: LastStoreDrop | undefined;
 
   constructor(publisher: RecordPublisher) {
     this.#publisher = publisher;
+  }
+
+  /** Of the dead letters that the store refused. */
+  get lastStoreDrop(): LastStoreDrop | undefined {
+    return this.#lastStoreDrop;
   }
 
   async publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
@@ -30,9 +35,9 @@ export class CountedDeadLetters implements RecordPublisher {
     for (const [at, { headers }] of records.entries()) {
       if (results[at] !== 'published') continue;
       const reason = DEAD_LETTER_REASONS.find((known) => known === headers?.['dead-letter-error-class']) ?? 'unknown';
-      this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+      this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
       const errorClass = FAILURE_CLASSES.find((known) => known === reason);
-      if (errorClass !== undefined) this.lastStoreDrop = { at: Date.now(), errorClass };
+      if (errorClass !== undefined) this.#lastStoreDrop = { at: Date.now(), errorClass };
     }
     return results;
   }

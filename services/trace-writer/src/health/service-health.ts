@@ -22,7 +22,7 @@ const details = {
 };
 
 /** Health, which responds with 200 as long as the process does, and says what the service waits for. */
-export function serviceHealth(state: () => PipelineState, figures: () => ConsumerFigures | undefined) {
+export function serviceHealth(state: () => PipelineState, figures: () => ConsumerFigures) {
   return {
     name: 'trace-writer',
     version: VERSION,
@@ -30,9 +30,8 @@ export function serviceHealth(state: () => PipelineState, figures: () => Consume
     degradedBy: () => healthReasons(state()),
     details,
     readDetails: () => {
-      const { consumer } = state();
-      const { lagRecords, assignedPartitions = 0 } = figures() ?? {};
-      return { consumer, lag_records: lagRecords, assigned_partitions: assignedPartitions };
+      const { lagRecords, assignedPartitions } = figures();
+      return { consumer: state().consumer, lag_records: lagRecords, assigned_partitions: assignedPartitions };
     },
   };
 }

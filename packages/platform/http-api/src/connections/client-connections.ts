@@ -2,7 +2,8 @@ import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RejectionFormat, Rejection } from '../rejection.ts';
-import { ClientResponse, sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
+import { sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
+import { ClientResponse } from './client-response.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
 
 /** How long a client may take to close a connection after a final response. A client whose connection is cut at once may never read the response

@@ -2,11 +2,13 @@ import { runShutdownStep } from '@vitrine/lifecycle/shutdown-steps';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';
-import { drainRequest, sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
+import { sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
+import { drainRequest } from '../connections/drain-request.ts';
 import type { ClientConnections } from '../connections/client-connections.ts';
 import { unparsedLog } from '../connections/unparsed-log.ts';
 import { plainRejections, type Rejection } from '../rejection.ts';
-import { createHttpServer, stopServer, type HttpServer, type HttpServerOptions, listen, type ListenAt } from './http-server.ts';
+import { createHttpServer, stopServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
+import { listen, type ListenAt } from './listen.ts';
 import { requestError } from './request-error.ts';
 
 const NEXT_STEP = 'requests were cut, see docs/failure-modes.md#a-shutdown-step-that-fails';

@@ -2,11 +2,11 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { ClientConnections } from '../connections/client-connections.ts';
 import { ClientRequest } from '../connections/client-request.ts';
-import { ClientResponse } from '../connections/send-rejection.ts';
+import { ClientResponse } from '../connections/client-response.ts';
 import { createServer } from '../node-http.ts';
 import { plainRejections, type RejectionFormat, type Rejection } from '../rejection.ts';
+import { listenKeys } from './listen.ts';
 import { z } from 'zod';
-import { Fault, codeOf } from '@vitrine/faults/fault';
 
 /** A request's head has to arrive within this. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -122,14 +122,7 @@ export function stopServer({ server, connections }: HttpServer, idleGraceMs: num
   return { idleClosed: idleClosed.promise, closed: closed.promise };
 }
 
-/** Keys under `server` of every service, for its listener. */
-export const listenKeys = (port: number) => ({
-  host: z.string().min(1).default('0.0.0.0'),
-  /** 0: any free port. */
-  port: z.int().min(0).max(65_535).default(port),
-});
-
-/** The same for services with external clients. */
+/** Keys under `server` of services with external clients. */
 export const clientServerKeys = (port: number, maxConnections: number) => ({
   ...listenKeys(port),
   /** Further connections are closed at once. */
@@ -137,35 +130,3 @@ export const clientServerKeys = (port: number, maxConnections: number) => ({
   /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
   idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
 });
-
-/** The address to listen on, and the configuration keys that set it. */
-export interface ListenAt {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly hostKey: string;
-  readonly portKey: string;
-}
-
-/** The URL by which a program on this machine reaches a listener, without a trailing slash. */
-export function urlOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
-/** Listens; resolves to the URL, such as `http://127.0.0.1:8080`. Faults: `address_unusable`. */
-export function listen(server: TcpServer, { host, port, hostKey, portKey }: ListenAt): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  server.once('error', (cause) => {
-    const isBusy = codeOf(cause) === 'EADDRINUSE';
-    const key = isBusy || codeOf(cause) === 'EACCES' ? portKey : hostKey;
-    const reason = isBusy ? 'is already in use' : `cannot be listened on: ${cause.message}`;
-    reject(new Fault('address_unusable', { say: `${key}: ${host}:${port} ${reason}`, cause }));
-  });
-  server.listen(port, host, () => {
-    const address = server.address();
-    const actual = typeof address === 'object' && address !== null ? address.port : port;
-    resolve(urlOf(host, actual));
-  });
-  return promise;
-}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { urlOf } from './http-server.ts';
+import { urlOf } from './listen.ts';
 
 test.each([
   ['0.0.0.0', 'http://127.0.0.1:8080'],

@@ -1,5 +1,4 @@
-import { pipeline } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import {
   constants,
   createBrotliDecompress,

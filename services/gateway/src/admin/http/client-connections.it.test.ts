@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { ClientConnections, createCloseCounts } from '@vitrine/http-api/connections/client-connections';
-import { ClientResponse } from '@vitrine/http-api/connections/send-rejection';
+import { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import { plainRejections } from '@vitrine/http-api/rejection';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';

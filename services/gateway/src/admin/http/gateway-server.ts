@@ -1,5 +1,5 @@
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
-import type { ClientResponse } from '@vitrine/http-api/connections/send-rejection';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
 import type { IncomingMessage } from 'node:http';

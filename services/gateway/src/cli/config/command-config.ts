@@ -1,4 +1,5 @@
-import { stringOption, type CommandContext, FORMAT_OPTION } from '@vitrine/command-line/command';
+import { stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { FORMAT_OPTION } from '@vitrine/command-line/print-result';
 import { locateConfigFile, readConfigFile, type ConfigLocation } from '@vitrine/config/config-file';
 import { invalidConfig, type InspectedConfig } from '@vitrine/config/read-config';
 import { GATEWAY_CONFIG_FILE, inspectGatewayConfig, type gatewayConfig, type GatewayConfig } from '../../config.ts';

@@ -1,4 +1,5 @@
-import { command, stringOption, FORMAT_OPTION, printResult } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, printResult } from '@vitrine/command-line/print-result';
 import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
 import { fileFaults } from '../doctor/file-faults.ts';

@@ -9,7 +9,8 @@ import { checkStorage } from '../doctor/storage-check.ts';
 import { ineffectiveLimits } from '../../limits/thresholds.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
-import { command, type CommandContext, printResult } from '@vitrine/command-line/command';
+import { command, type CommandContext } from '@vitrine/command-line/command';
+import { printResult } from '@vitrine/command-line/print-result';
 import { commandOldSettings, configLocation, inspectCommandConfig, OUTPUT_OPTIONS } from './command-config.ts';
 
 export const doctor = command({

@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { keyHeaderError } from '../../auth/auth-config.ts';
 import { requestJson } from '@vitrine/command-line/request-json';
-import {
-  command,
-  stringOption,
-  usageError,
-  durationOption,
-  httpUrlOption,
-  textTable,
-  formatOption,
-  printResult,
-} from '@vitrine/command-line/command';
+import { command, stringOption, usageError } from '@vitrine/command-line/command';
+import { textTable, formatOption, printResult } from '@vitrine/command-line/print-result';
+import { durationOption, httpUrlOption } from '@vitrine/command-line/option-values';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE } from './gateway-options.ts';
 

@@ -1,4 +1,6 @@
-import { command, type CommandContext, usageError, httpUrlOption, printResult } from '@vitrine/command-line/command';
+import { command, type CommandContext, usageError } from '@vitrine/command-line/command';
+import { printResult } from '@vitrine/command-line/print-result';
+import { httpUrlOption } from '@vitrine/command-line/option-values';
 import { Fault } from '@vitrine/faults/fault';
 import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE, sdkVariables } from './gateway-options.ts';
 import { baseUrlOf } from '../base-url.ts';

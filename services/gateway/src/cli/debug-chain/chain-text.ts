@@ -1,4 +1,4 @@
-import { textTable } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
 import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
 import { DIFF_FIELDS, DIFF_PARTS, type ChainCheckpoint, type CheckpointDiff, type DebugChain } from './debug-chain.ts';
 import { lineageNames, tenantLines } from './read-source.ts';

@@ -4,7 +4,7 @@ import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jsonText } from '@vitrine/command-line/command';
+import { jsonText } from '@vitrine/command-line/print-result';
 import type { DebugChain } from './debug-chain.ts';
 
 /** Writes a chain into a folder as `debug-chain.json`, and a `manifest.json` with its selection and checksum, to pass on to others.

@@ -1,4 +1,4 @@
-import type { ConfigFault } from '@vitrine/config/config-fault';
+import type { ConfigFault } from '@vitrine/config/read-config';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import { readPepperFile } from '@vitrine/credentials/pepper-file';
 import { messageOf } from '@vitrine/faults/fault';

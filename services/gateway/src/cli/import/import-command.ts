@@ -7,7 +7,9 @@ import { OldTraces } from '@vitrine/ongoingai-import/old-traces';
 import { privacyRules } from '../../proxy/privacy/pii-config.ts';
 import { storagePlace } from '../../storage/storage-settings.ts';
 import { commandConfig } from '../config/command-config.ts';
-import { createProgress, command, stringOption, switchOption, formatOption, printResult } from '@vitrine/command-line/command';
+import { command, stringOption, switchOption } from '@vitrine/command-line/command';
+import { createProgress } from '@vitrine/command-line/progress';
+import { formatOption, printResult } from '@vitrine/command-line/print-result';
 import { Fault } from '@vitrine/faults/fault';
 
 export const importCommand = command({

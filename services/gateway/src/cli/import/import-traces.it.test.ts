@@ -21,8 +21,7 @@ import { readGatewayConfig } from '../../config.ts';
 import { privacyRules } from '../../proxy/privacy/pii-config.ts';
 import type { ImportReport } from '@vitrine/ongoingai-import/import-report';
 import { openImportTarget } from '@vitrine/ongoingai-import/import-target';
-import { importTraces, isProven } from '@vitrine/ongoingai-import/import-traces';
-import { newTraceId } from '@vitrine/ongoingai-import/old-trace-id';
+import { importTraces, isProven, newTraceId } from '@vitrine/ongoingai-import/import-traces';
 import { OldTraces } from '@vitrine/ongoingai-import/old-traces';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -5,7 +5,9 @@ import { keyFiles } from '../../auth/keys/key-files.ts';
 import { readKeys } from '../../auth/keys/open-key-store.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { rangeQuery } from '@vitrine/http-api/requests/query-shapes';
-import { command, stringOption, wholeNumberOption, textTable, formatOption, printResult } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { textTable, formatOption, printResult } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { queryOptions, RANGE_OPTIONS, tenantFilterOf, tenantOptions } from '../query-options.ts';
 

@@ -1,4 +1,5 @@
-import { command, stringOption, textTable, formatResult, type CommandContext } from '@vitrine/command-line/command';
+import { command, stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { textTable, formatResult } from '@vitrine/command-line/print-result';
 import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
 import type { GatewayKey } from '@vitrine/gateway-keys/gateway-key';
 import { OUTPUT_OPTIONS, commandConfig } from '../config/command-config.ts';

@@ -1,6 +1,6 @@
 import { wholeMs } from '@vitrine/traces/whole-ms';
 import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
-import { textTable } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/print-result';
 import type { UsageReport } from './usage-report.ts';
 
 /** The text of `gateway report`. */

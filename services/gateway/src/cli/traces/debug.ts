@@ -2,16 +2,9 @@ import { chainText } from '../debug-chain/chain-text.ts';
 import type { ChainSelection } from '../debug-chain/debug-chain.ts';
 import { readChain } from '../debug-chain/read-chain.ts';
 import { writeBundle } from '../debug-chain/write-bundle.ts';
-import {
-  command,
-  stringOption,
-  switchOption,
-  type Command,
-  usageError,
-  wholeNumberOption,
-  formatOption,
-  printResult,
-} from '@vitrine/command-line/command';
+import { command, stringOption, switchOption, type Command, usageError } from '@vitrine/command-line/command';
+import { formatOption, printResult } from '@vitrine/command-line/print-result';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
 import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { openTraces } from '../offline-traces/open-traces.ts';
 import { tenantFilterOf, tenantOptions } from '../query-options.ts';

@@ -218,23 +218,6 @@ describe('the quota ledger', () => {
     expect(ledger.accountsOf(namesOf(0))?.workspace.unsettled).toBe(0);
   });
 
-  test('settlement waits only for exchanges that had ended before, and not forever', async () => {
-    const { ledger, read } = setUp();
-    await read();
-    ledger.taken(taken(0));
-    ledger.taken(taken(2));
-    const accounts = ledger.accountsOf(namesOf(0));
-    if (accounts === undefined) throw new Error('no accounts');
-    const waiting = ledger.settlements.settlement(accounts, 60_000);
-    const other = ledger.accountsOf(namesOf(2));
-    if (other === undefined) throw new Error('no accounts');
-    const inVain = ledger.settlements.settlement(other, 5);
-    ledger.settled(1, []);
-    expect(await waiting).toBe(true);
-    expect(await ledger.settlements.settlement(accounts, 0)).toBe(true);
-    expect(await inVain).toBe(false);
-  });
-
   test('a scope without an account is unavailable', () => {
     const accounts = new DayAccounts(DAY, 3);
     accounts.add([usageOf(0, 5)]);

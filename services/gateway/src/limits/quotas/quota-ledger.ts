@@ -46,7 +46,7 @@ export class QuotaLedger implements DailyQuotas {
   #reading: Reading | undefined;
   /** A finished read whose rows may include a part of the batch that is being written. */
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
-  readonly settlements = new Settlements();
+  readonly #settlements = new Settlements();
   readonly #waitMaxMs: number;
   /** Resolves when the totals that checks must wait for are known, or could not be read. Undefined when checks need not wait. */
   #awaitedTotals: PromiseWithResolvers<void> | undefined;
@@ -80,20 +80,20 @@ export class QuotaLedger implements DailyQuotas {
     const code = checkQuotas(accounts, thresholds, isSettled);
     if (code !== 'unsettled') return code && { code, isUsedUp: true };
     // Exchanges that end while the request waits were in flight when it came, and do not delay it again.
-    return this.settlements
+    return this.#settlements
       .settlement(accounts, this.#waitMaxMs)
       .then((isDone) => (isDone ? this.#check(names, thresholds, true) : 'unavailable'));
   }
 
   taken(exchange: EndedExchange): void {
     this.#roll();
-    this.settlements.taken(this.#accounts.ofExchange(exchange));
+    this.#settlements.taken(this.#accounts.ofExchange(exchange));
   }
 
   settled(count: number, usage: readonly DayUsage[]): void {
     this.#roll();
     this.#accounts.add(usage);
-    this.settlements.settled(count);
+    this.#settlements.settled(count);
     this.#useFinished();
   }
 
@@ -114,7 +114,7 @@ export class QuotaLedger implements DailyQuotas {
       // The read was abandoned in the meantime, or is from yesterday.
       if (this.#reading !== reading) return;
       this.#finished = { ...reading, rows };
-      if (this.settlements.areComplete) this.#useFinished();
+      if (this.#settlements.areComplete) this.#useFinished();
     } catch (error) {
       this.#options.onFailedRead(error);
       if (this.#reading === reading) this.#endWait();

@@ -2,12 +2,9 @@ import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchan
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { Outcome } from '@vitrine/traces/trace';
-import {
-  type ClientResponse,
-  type MalformedRequestHandler,
-  drainRequest,
-  sendRejection,
-} from '@vitrine/http-api/connections/send-rejection';
+import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
+import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';

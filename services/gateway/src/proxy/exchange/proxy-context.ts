@@ -1,6 +1,6 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
-import type { ClientResponse } from '@vitrine/http-api/connections/send-rejection';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import type { IncomingMessage } from 'node:http';
 import type { BodyBudget } from '../../recording/capture/body-budget.ts';
 import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';

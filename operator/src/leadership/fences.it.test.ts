@@ -3,7 +3,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { asOperator } from '../testing/start-test-operator.ts';
-import { fenceDatabase, takeEpoch } from './fence-database.ts';
+import { fenceDatabase, takeEpoch } from './fences.ts';
 
 let database: TestDatabase;
 let pool: PostgresPool;

@@ -1,6 +1,8 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { Row } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { type ApiRequest, type ApiRequests, REQUEST_TIMEOUT_MS } from '../runtime/kubernetes-client.ts';
+import type { Leadership } from '../runtime/leader-election.ts';
 
 /** Writes rows for a leader. */
 export type Transactions = Pick<PostgresPool, 'transaction'>;
@@ -37,5 +39,28 @@ export function fenceDatabase(pool: PostgresPool, own: Epoch, onLost: () => void
         }
         return await work(transaction);
       }),
+  };
+}
+
+/** The API server of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no object.
+ *  A write in flight ends with the Lease. `fenceDatabase` promises more for rows. `onLost` is called when a write comes too late. Faults of writes:
+ *  `leadership_lost`. */
+export function fenceKubernetesClient(
+  server: ApiRequests,
+  leadership: Pick<Leadership, 'remainingMs'>,
+  onLost: () => void,
+): ApiRequests {
+  return {
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
+      if (method === 'GET') return await server.request<T>(request);
+      const remainingMs = Math.floor(leadership.remainingMs());
+      if (remainingMs <= 0) {
+        onLost();
+        throw new Fault('leadership_lost', { say: 'the Lease has run out', log: { method, path } });
+      }
+      return await server.request<T>({ ...request, timeoutMs: Math.min(timeoutMs, remainingMs) });
+    },
+    watch: (request) => server.watch(request),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sitemapLocations } from './sources/sitemap-products.ts';
+import { sitemapLocations } from './sitemap-products.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { exportErrorLog } from './log-throttle.ts';
+import { exportErrorLog } from './export-error-log.ts';
 
 let lines: string[];
 let report: ReturnType<typeof exportErrorLog>;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { textTable } from './command.ts';
+import { textTable } from './print-result.ts';
 
 test('a table is aligned, and no cell can move the cursor', () => {
   expect(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { genaiOperationName } from '../exchange-facts.ts';
+import { genaiOperationName } from './exchange-facts.ts';
 
 test.each([
   ['/openai/v1/chat/completions', 'chat'],
