@@ -141,7 +141,7 @@ describe('sources', () => {
   });
 
   test('only main.ts of a service changes flags of the process', () => {
-    const flags = /\bsetFlagsFromString\b|\b(?:exposeMinorCollection|freeWorkerSemiSpaces)\(\)(?!:)/g;
+    const flags = /\bsetFlagsFromString\b|\bfreeWorkerSemiSpaces\(\)(?!:)/g;
     const own = 'packages/platform/lifecycle/src/heap-flags.ts';
     const ruled = workspaceFiles.filter((file) => file !== own && !isMain(file) && !isTest(file));
     expectNone(matches(ruled, flags, 'take the function as an argument'));

@@ -54,8 +54,6 @@ const AFTER_FAILED_RETENTION =
 export interface GatewayOverrides {
   /** Replaces the clock of the process, or of the database when traces are stored in Postgres. */
   readonly clocks?: Clocks | undefined;
-  /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
-  readonly collectYoung?: () => void;
   /** Replaces the database of `storage.dsn` when `limits.counters` is `shared`. */
   readonly sharedLimits?: SharedLimits | undefined;
   /** Ends the wait for a database that is unavailable when the gateway starts. */
@@ -77,7 +75,6 @@ interface GatewayParts extends StartupResources {
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly clocks: Clocks;
-  readonly collectYoung: () => void;
   readonly sharedLimits: SharedLimits | undefined;
   readonly observability: Observability;
 }
@@ -87,7 +84,7 @@ export async function startServer(
   startup: StartupResources,
   config: GatewayConfig,
   logger: Logger,
-  { collectYoung = () => {}, ...process }: GatewayOverrides,
+  process: GatewayOverrides,
 ): Promise<string> {
   const { privacy, traces, startedAt, opened, stop } = startup;
   const observability = opened.use(await openObservability(config.observability.otel, logger));
@@ -96,7 +93,7 @@ export async function startServer(
   const sharedLimits = process.sharedLimits ?? (await openSharedLimits(config, opened));
   const clocks = process.clocks ?? (await openClocks(config.storage, sharedLimits?.pool, logger, opened));
   const { clock, steadyClock } = clocks;
-  const parts = { ...startup, config, logger, clocks, collectYoung, sharedLimits, observability };
+  const parts = { ...startup, config, logger, clocks, sharedLimits, observability };
   const { limits, limitFigures, budget, writes, queue } = await openPipeline(parts);
 
   const redactPathFor = pathRedactor(privacy);
@@ -161,7 +158,7 @@ function finishRequests(server: HttpServer, idleGraceMs: number, stop: ReturnTyp
 /** The limits and the queue of traces. They stop in reverse order: the queue is written, the store is closed, and the remaining traces are counted
  *  and logged. */
 async function openPipeline(parts: GatewayParts) {
-  const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = parts;
+  const { config, logger, clocks, sharedLimits, observability, traces, opened, stop } = parts;
   const { store, thread, publisher } = traces;
   const drops = opened.use(new DropReport(logger, store.driver));
   // Traces that a closed store did not accept fail at once. They are counted and logged as dropped.
@@ -177,7 +174,7 @@ async function openPipeline(parts: GatewayParts) {
   stop('stop following plans', async () => plans?.[Symbol.asyncDispose]());
   const limits = await openLimits(config, { totals, logger, shared: sharedLimits, plans: plans?.live, ...clocks });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
-  const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
+  const budget = new BodyBudget(config.queue.max_body_bytes);
   const sink = observability.instrumentSink(thread, publisher === undefined ? store.driver : undefined);
   const writes = opened.use(
     new WriteMonitor({ sink, probe: () => (publisher ?? store).probe(), steadyClock: clocks.steadyClock, logger }),

@@ -1,6 +1,6 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import type { Fault } from '@vitrine/faults/fault';
-import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
+import { freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { scrub } from '@vitrine/privacy/scrub';
 import { serve } from './cli/serve.ts';
 
@@ -13,11 +13,10 @@ function messageOf({ code, say, log }: Fault): string {
 }
 
 freeWorkerSemiSpaces();
-const collectYoung = exposeMinorCollection();
 const [command = 'serve'] = process.argv.slice(2);
 // A starting gateway does not load the other commands, which saves 80 ms.
 const program =
   command === 'serve'
-    ? { name: 'gateway', defaultCommand: 'serve', commands: [serve(collectYoung)] }
-    : (await import('./cli/registry.ts')).gatewayCommandLine(collectYoung);
+    ? { name: 'gateway', defaultCommand: 'serve', commands: [serve] }
+    : (await import('./cli/registry.ts')).gatewayCommandLine;
 await runCommandLine(process, program, messageOf);

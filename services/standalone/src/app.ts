@@ -25,14 +25,12 @@ interface StandaloneOptions {
   readonly createLogger: (service: string, level: string) => Logger;
   /** Prints lines of the demonstration. */
   readonly print: (text: string) => void;
-  /** Collects the young generation. */
-  readonly collectYoung: () => void;
 }
 
 /** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic, bodies
  *  are captured, and the stores are fixture storefronts that change. Faults: those of `startGateway`, and `invalid_config`. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { env, yaml, demo, createLogger, print, collectYoung } = options;
+  const { env, yaml, demo, createLogger, print } = options;
   await using opened = new AsyncDisposableStack();
   const variables: Record<string, string | undefined> = { ...env };
   if (demo) {
@@ -45,7 +43,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const { gateway: gatewayConfig, standalone } = readAllConfig(yaml, variables);
   const logger = createLogger('svc-gateway', gatewayConfig.log.level);
   warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
-  const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
+  const gateway = opened.use(await startGateway(gatewayConfig, logger));
   const openStores = async () => {
     const { startStores } = await import('./stores/start-stores.ts');
     // Observations of fixtures must not be mixed with observations of the internet.

@@ -5,8 +5,8 @@ import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
 import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
 import { VERSION } from '@vitrine/gateway/telemetry/observability-config';
-import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { createLogger } from '@vitrine/telemetry/logger';
+import { freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { scrub } from '@vitrine/privacy/scrub';
 import { inspect } from 'node:util';
 import { startStandalone } from './app.ts';
@@ -36,7 +36,6 @@ const start = command({
       env,
       yaml: readConfigFile(locateConfigFile(config, env, GATEWAY_CONFIG_FILE).path),
       demo,
-      collectYoung: exposeMinorCollection(),
       print: (text) => stdout.write(text),
       createLogger: (service, level) => createLogger(service, level, stderr),
     });

@@ -1,23 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { exposeMinorCollection } from './heap-flags.ts';
-
-test('collects the young generation', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const { NODE_PERFORMANCE_GC_MINOR: minor, NODE_PERFORMANCE_GC_FLAGS_FORCED: forced } = constants;
-  const observer = new PerformanceObserver((list) => {
-    const details = list
-      .getEntries()
-      .map((entry) => (entry as typeof entry & { detail: { kind: number; flags: number } }).detail);
-    // V8 also forces full collections itself when memory is short.
-    if (details.some(({ kind, flags }) => kind === minor && (flags & forced) !== 0)) resolve();
-  });
-  observer.observe({ entryTypes: ['gc'] });
-  exposeMinorCollection()();
-  await promise;
-  observer.disconnect();
-});
 
 /** Prints the size in MiB of a worker thread's young generation after 30 MB of garbage. */
 const PRINT_SEMI_SPACE = `

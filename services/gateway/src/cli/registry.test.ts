@@ -6,7 +6,7 @@ import { VERSION } from '../telemetry/observability-config.ts';
 import { gatewayCommandLine } from './registry.ts';
 
 test('--version prints the version of the gateway', async () => {
-  expect(await runCaptured(gatewayCommandLine(), ['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  expect(await runCaptured(gatewayCommandLine, ['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
 test.each([
@@ -35,13 +35,13 @@ test.each([
   [['keys', 'list', '--org', ''], ['--org']],
   [['doctor', '--format', 'json', '--format', 'text'], ['--format']],
 ])('%j ends with 2 and names the conflicting options', async (args, named) => {
-  const { code, stdout, stderr } = await runCaptured(gatewayCommandLine(), args);
+  const { code, stdout, stderr } = await runCaptured(gatewayCommandLine, args);
   expect([code, stdout]).toEqual([2, '']);
   const [first = ''] = stderr.split('\n', 1);
   for (const name of named) expect(first).toContain(name);
 });
 
-test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
+test.each(gatewayCommandLine.commands.map((one) => [one.name, one] as const))(
   'the synopsis of %s lists its flags, and its help explains them',
   (_, one) => {
     const { help: _help, ...common } = COMMON_OPTIONS;
@@ -49,7 +49,7 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
     const flags = Object.entries<CommandOptions[string]>({ ...one.options, ...common });
     const flagsIn = (text: string) => [...new Set(Array.from(text.matchAll(/--([a-z-]+)/g), ([, name = '']) => name))];
     expect(flagsIn(synopsis).toSorted()).toEqual(flags.map(([name]) => name).toSorted());
-    const [, text = ''] = commandHelp(gatewayCommandLine(), one).split(one.summary);
+    const [, text = ''] = commandHelp(gatewayCommandLine, one).split(one.summary);
     const [explained = ''] = text.split(/^Examples?:/m);
     for (const [name, { type }] of flags) {
       expect(explained).toMatch(new RegExp(`--${name}\\b`));
@@ -63,8 +63,8 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
 );
 
 test('every command has an example that calls it', () => {
-  for (const one of gatewayCommandLine().commands) {
+  for (const one of gatewayCommandLine.commands) {
     const called = one.name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${one.name}`;
-    expect(commandHelp(gatewayCommandLine(), one)).toMatch(called);
+    expect(commandHelp(gatewayCommandLine, one)).toMatch(called);
   }
 });

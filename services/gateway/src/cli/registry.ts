@@ -12,12 +12,12 @@ import { debug, debugLast } from './traces/debug.ts';
 import { importCommand } from './import/import-command.ts';
 import { report } from './traces/report.ts';
 
-/** Every command of the gateway; `collectYoung` collects the young generation. Spec: G18.1 to G18.8. */
-export const gatewayCommandLine = (collectYoung: () => void = () => {}): CommandLine => ({
+/** Every command of the gateway. Spec: G18.1 to G18.8. */
+export const gatewayCommandLine: CommandLine = {
   name: 'gateway',
   defaultCommand: 'serve',
   commands: [
-    serve(collectYoung),
+    serve,
     configValidate,
     doctor,
     report,
@@ -35,4 +35,4 @@ export const gatewayCommandLine = (collectYoung: () => void = () => {}): Command
     audit,
     versionCommand('gateway', VERSION),
   ],
-});
+};

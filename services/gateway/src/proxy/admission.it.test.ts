@@ -42,7 +42,7 @@ beforeEach(async () => {
   openai = opened.use(await startMockOpenai());
   const pool = opened.use(new UpstreamPool({ origin: openai.url, connect_timeout_ms: 1_000 }));
   const deadlines = opened.use(new Deadlines(() => performance.now(), 250));
-  const budget = new BodyBudget(1_000_000, () => {});
+  const budget = new BodyBudget(1_000_000);
   ended = [];
   denied = [];
   gate = () => undefined;

@@ -77,7 +77,7 @@ describe('gateways on one Postgres', () => {
 
   test('commands use the same store', async () => {
     const run = (...args: string[]) =>
-      runCaptured(gatewayCommandLine(), args, { env: { ...storage(), ...auth, SVC_AUTH_STORE: 'database' } });
+      runCaptured(gatewayCommandLine, args, { env: { ...storage(), ...auth, SVC_AUTH_STORE: 'database' } });
     const report = await run('report', '--format', 'json');
     const { storage: place, summary } = JSON.parse(report.stdout) as { storage: { path: string }; summary: object };
     expect(place).toEqual({ driver: 'postgres', path: expect.stringMatching(/^postgresql:\/\/[^@]+$/) });
@@ -137,7 +137,7 @@ test('writes recover when a trace can be written, not when other tables can; doc
   await using gateway = await startTestGateway(variables);
   const logged = (message: string) => gateway.log.filter((line) => line.includes(`"msg":"${message}"`)).length;
   const reasons = async () => ((await gateway.get('/api/health')) as { reasons?: string[] }).reasons;
-  const doctor = async () => (await runCaptured(gatewayCommandLine(), ['doctor'], { env: { ...variables } })).stdout;
+  const doctor = async () => (await runCaptured(gatewayCommandLine, ['doctor'], { env: { ...variables } })).stdout;
   await chat(gateway, '');
   await waitUntil(() => logged('traces dropped') === 1, { what: 'the drop', timeoutMs: 20_000 });
   const before = await tries();

@@ -103,7 +103,7 @@ describe('GET /api/audit-events', () => {
   test('lists changes made on the command line under the tenant of the key', async () => {
     const made = await call('/api/gateway-keys', ACME, { method: 'POST', body: '{}' });
     const { id } = made.body as { id: string };
-    await runCaptured(gatewayCommandLine(), ['keys', 'revoke', id], {
+    await runCaptured(gatewayCommandLine, ['keys', 'revoke', id], {
       env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') },
     });
     expect((await events('?actor=system'))[0]).toMatchObject({ action: 'gateway_key.revoke', target: id, outcome: 'allow' });

@@ -128,7 +128,7 @@ describe('ids', () => {
   });
 
   test('system cannot be created on the command line', async () => {
-    const made = runCaptured(gatewayCommandLine(), ['keys', 'create', '--id', 'system'], {
+    const made = runCaptured(gatewayCommandLine, ['keys', 'create', '--id', 'system'], {
       env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') },
     });
     await expect(made).rejects.toMatchObject({ code: 'invalid_body', message: expect.stringContaining('system or operator') });

@@ -28,7 +28,7 @@ const everything = (): Tree =>
 
 async function run(args: readonly string[], env: Variables) {
   try {
-    return await runCaptured(gatewayCommandLine(), args, { env: { SVC_STORAGE_PATH: path, ...env } });
+    return await runCaptured(gatewayCommandLine, args, { env: { SVC_STORAGE_PATH: path, ...env } });
   } catch (error) {
     if (isFault(error)) return { code: 1, stdout: '', stderr: error.say };
     throw error;
@@ -154,7 +154,7 @@ describe('a place for the traces', () => {
       const [{ gatewayCommandLine }, { runCommand }] = await Promise.all(${JSON.stringify(sources)}.map((source) => import(source)));
       if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534);
       const context = { env: process.env, stdout: process.stdout, stderr: process.stderr };
-      await runCommand(gatewayCommandLine(), ${JSON.stringify(args)}, context).catch(({ say }) => process.stderr.write(say));`;
+      await runCommand(gatewayCommandLine, ${JSON.stringify(args)}, context).catch(({ say }) => process.stderr.write(say));`;
     const variables = { SVC_STORAGE_PATH: path, ...env };
     return spawnSync(process.execPath, ['--input-type=module', '-e', script], { env: variables, encoding: 'utf8', cwd: '/' });
   };

@@ -109,7 +109,7 @@ describe('every name of ours in it exists', () => {
   });
 
   test('commands', () => {
-    const names = gatewayCommandLine().commands.map(({ name }) => name);
+    const names = gatewayCommandLine.commands.map(({ name }) => name);
     const ours = rows.filter((row) => row.startsWith('| `ongoingai ')).map((row) => row.split(' | ')[1] ?? '');
     const listed = ours.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''));
     expect(listed.length).toBeGreaterThan(8);

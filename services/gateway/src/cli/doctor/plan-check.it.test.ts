@@ -42,7 +42,7 @@ test('the command line creates keys with plans of rows, and doctor names the row
     SVC_STORAGE_DRIVER: 'postgres',
     SVC_STORAGE_DSN: database.dsn.reveal(),
   };
-  const run = (...args: string[]) => runCaptured(gatewayCommandLine(), args, { env });
+  const run = (...args: string[]) => runCaptured(gatewayCommandLine, args, { env });
   const create = () => run('keys', 'create', '--role', 'owner', '--plan', 'pro');
   await expect(create()).rejects.toThrow('--plan: unknown plan "pro"; no plan is configured');
   await pool.query('INSERT INTO plans (name, limits) VALUES ($1, $2)', ['pro', JSON.stringify(pro)]);

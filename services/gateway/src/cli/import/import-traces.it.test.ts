@@ -46,7 +46,7 @@ const idOf = (n: number) => n.toString(16).padStart(32, '0');
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, stopped = new Promise<string>(() => {})) {
   const untilSignal = () => stopped;
-  const result = await runCaptured(gatewayCommandLine(), ['import', ...args], {
+  const result = await runCaptured(gatewayCommandLine, ['import', ...args], {
     env: { SVC_STORAGE_PATH: into, ...env },
     untilSignal,
   });

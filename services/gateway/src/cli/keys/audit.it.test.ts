@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], folder = gateway.folder) =>
-  runCaptured(gatewayCommandLine(), ['audit', ...args], { env: { SVC_STORAGE_PATH: join(folder, 'traces.db') } });
+  runCaptured(gatewayCommandLine, ['audit', ...args], { env: { SVC_STORAGE_PATH: join(folder, 'traces.db') } });
 const pageOf = async (...args: string[]): Promise<AuditEventPage> =>
   auditEventPage.parse(JSON.parse((await run([...args, '--format', 'json'])).stdout));
 const OURS = ['--from', '2026-01-05', '--to', '2026-01-06'];

@@ -17,7 +17,7 @@ test('a command whose clock is 40 days ahead dates keys and events by the clock 
     SVC_STORAGE_DSN: database.dsn.reveal(),
   };
   Date.now = () => clock() + 40 * 86_400_000;
-  expect((await runCaptured(gatewayCommandLine(), ['keys', 'create'], { env })).code).toBe(0);
+  expect((await runCaptured(gatewayCommandLine, ['keys', 'create'], { env })).code).toBe(0);
   const later = await pool.query(`SELECT 1 FROM gateway_keys WHERE created_at > now() + interval '1 h'
     UNION ALL SELECT 1 FROM audit_events WHERE at > now() + interval '1 h'`);
   expect(later).toEqual([]);

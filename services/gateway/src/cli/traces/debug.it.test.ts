@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-const run = (...args: string[]) => runCaptured(gatewayCommandLine(), args, { env: gateway.storage.variables });
+const run = (...args: string[]) => runCaptured(gatewayCommandLine, args, { env: gateway.storage.variables });
 const chainOf = async (...args: string[]): Promise<DebugChain> =>
   debugChain.parse(JSON.parse((await run('debug', ...args, '--format', 'json')).stdout));
 const idsIn = ({ chain }: DebugChain) => chain.checkpoints.map(({ id }) => ids.indexOf(id));

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-const run = (...args: string[]) => runCaptured(gatewayCommandLine(), ['report', ...args], { env: gateway.storage.variables });
+const run = (...args: string[]) => runCaptured(gatewayCommandLine, ['report', ...args], { env: gateway.storage.variables });
 const reportOf = async (...args: string[]): Promise<UsageReport> =>
   usageReport.parse(JSON.parse((await run(...args, '--format', 'json')).stdout));
 const sum = (field: 'total_tokens' | 'input_tokens' | 'output_tokens' | 'estimated_cost_usd', of = traces) =>

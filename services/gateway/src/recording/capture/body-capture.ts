@@ -6,9 +6,6 @@ import type { BodyBudget } from './body-budget.ts';
 /** Up to this size a body is kept whole and read later, off the proxy's thread. Almost all bodies are smaller. */
 const HELD_WHOLE_MAX_BYTES = 65_536;
 
-/** From this size on a body's buffers are worth collecting early. Streams of text stay below. */
-const LARGE_BYTES = 1_048_576;
-
 /** Captures the body of one direction. Keeps its chunks up to a bound. Beyond it, reads usage and model from the chunks as they arrive and keeps
  *  only the part to be stored. */
 export class BodyCapture {
@@ -42,7 +39,6 @@ export class BodyCapture {
       if (isReadNow || !fits || !this.#hold(chunk)) this.#openReader(chunk);
       return;
     }
-    if (this.bytes > LARGE_BYTES) this.#budget.countForwarded(chunk.length);
     this.#store(chunk);
     this.#reader.push(chunk);
   }

@@ -50,7 +50,7 @@ function setUp(options: SetUp = {}) {
   // Each reading of the clock is far enough from the last; pacing has its own test.
   let now = 0;
   const sink = heldSink();
-  const budget = new BodyBudget(1_000_000, () => {});
+  const budget = new BodyBudget(1_000_000);
   const drops: Drop[] = [];
   const queue = new TraceQueue({
     capacity: options.capacity ?? 8,

@@ -70,7 +70,7 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       await deleteTopic(kafka, topic);
       for (let i = 0; i < 3; i += 1) await chat();
       await healthBecomes({ status: 'degraded', reasons: ['topic_missing'], spooled_traces: 3 });
-      const doctor = async () => (await runCaptured(gatewayCommandLine(), ['doctor'], { env: variables })).stdout;
+      const doctor = async () => (await runCaptured(gatewayCommandLine, ['doctor'], { env: variables })).stdout;
       expect(await doctor()).toMatch(/fail {2}storage: the traces cannot be published[^]*create the topic/);
       await createTopic(kafka, { topic });
       await readTopic(kafka, topic, 3);
