@@ -11,5 +11,5 @@ testFilterIndexes(
     from: 'only partitions and ids between those of the hours are read (createdRangeOf)',
     to: 'as from',
   },
-  'add a migration with an index, or a reason to filter-indexes.test.ts',
+  'add one by a migration in migrations/sql, or give a reason in filter-indexes.test.ts of the Postgres store',
 );

@@ -14,5 +14,5 @@ testFilterIndexes(
     from: 'only the ids between those of the hours are read (created-range.ts)',
     to: 'as from',
   },
-  'append an index to STEPS of trace-tables.ts, or a reason to filter-indexes.test.ts',
+  'append one to STEPS of trace-tables.ts and to its INDEXES, or give a reason in filter-indexes.test.ts of the SQLite store',
 );
