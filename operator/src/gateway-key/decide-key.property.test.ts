@@ -5,7 +5,8 @@ import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { decideKey, isSettled, type KeyAction, type Settled } from './decide-key.ts';
-import { FINALIZER, gatewayKeySpec, type GatewayKeyObject } from './gateway-key-resource.ts';
+import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
+import { gatewayKeySpec } from './gateway-key-spec.ts';
 import type { ObservedKey, ObservedSecret } from './observed-key.ts';
 
 // A model of one key: tokens are numbers, and a hash is the number's text. From any possible state, also after crashes, the steps must

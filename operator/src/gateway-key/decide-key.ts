@@ -3,15 +3,9 @@ import { MANAGED_KEY_FIELDS, type ManagedKey, type ManagedKeyFields } from '@vit
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
 import { readConditions, type Condition, type ConditionReason } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
-import {
-  FINALIZER,
-  PAUSED,
-  ROTATE,
-  SKIP_REVOCATION,
-  type GatewayKeyObject,
-  type GatewayKeySpec,
-} from './gateway-key-resource.ts';
-import { deletionPolicyOf, secretNameOf } from './key-fields-of-spec.ts';
+import { FINALIZER, PAUSED, ROTATE, SKIP_REVOCATION, type GatewayKeyObject } from './gateway-key-resource.ts';
+import type { GatewayKeySpec } from './gateway-key-spec.ts';
+import { deletionPolicyOf, secretNameOf } from './read-spec.ts';
 import { isConditionReason, type ObservedKey, type ObservedSecret } from './observed-key.ts';
 
 /** How often user-provided Secrets are read, and problems that no watch reports are checked again. */

@@ -11,7 +11,7 @@ import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { GatewayKeyReconciler, type GatewayKeyDependencies } from './gateway-key-reconciler.ts';
-import { secretKeyOf } from './key-fields-of-spec.ts';
+import { secretKeyOf } from './read-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
 import type { NamespaceObject } from './observed-key.ts';
 import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';

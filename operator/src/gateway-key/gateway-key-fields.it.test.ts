@@ -5,7 +5,7 @@ import { customResourceDefinition } from '../custom-resources/custom-resource-de
 import { KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
 import { GATEWAY_KEY, ROTATE } from './gateway-key-resource.ts';
-import { keyIdOf } from './key-fields-of-spec.ts';
+import { keyIdOf } from './read-spec.ts';
 
 // Every field of a GatewayKey, from the schema of its definition: its effect is written, follows a change, and ends with the field. A
 // field without a row here fails. Messages for immutable fields come from the API server.

@@ -12,7 +12,7 @@ import { decideKey, isSettled, KEY_KEPT } from './decide-key.ts';
 import type { ClientSettings } from './key-secret.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { KeyActions, type StagedToken } from './key-actions.ts';
-import { deletionPolicyOf, keyIdOf, madeSecretName, readSpec, secretNameOf } from './key-fields-of-spec.ts';
+import { deletionPolicyOf, keyIdOf, madeSecretName, readSpec, secretNameOf } from './read-spec.ts';
 import { isConditionReason, type ObservedResources, type SecretObject, type NamespaceObject } from './observed-key.ts';
 import { observeKey } from './observe-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';

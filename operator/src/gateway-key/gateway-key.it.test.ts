@@ -4,7 +4,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
-import { keyIdOf } from './key-fields-of-spec.ts';
+import { keyIdOf } from './read-spec.ts';
 import { PAUSED, ROTATE, SKIP_REVOCATION } from './gateway-key-resource.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -15,8 +15,9 @@ import type { ConditionReason } from '../runtime/conditions.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import { type ClientSettings, describedData, rotationAnnotations, secretData, secretMetadata, tokenIn } from './key-secret.ts';
 import type { KeyAction } from './decide-key.ts';
-import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import { secretNameOf } from './key-fields-of-spec.ts';
+import { FINALIZER, gatewayKeyPath, type GatewayKeyObject } from './gateway-key-resource.ts';
+import type { GatewayKeySpec } from './gateway-key-spec.ts';
+import { secretNameOf } from './read-spec.ts';
 import { isConditionReason, type ObservedKey, type ObservedResources, type SecretObject } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;

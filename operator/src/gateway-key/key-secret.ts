@@ -2,7 +2,8 @@ import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKey } from '@vitrine/gateway-keys/managed-key';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import { ROTATE, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
+import { ROTATE, type GatewayKeyObject } from './gateway-key-resource.ts';
+import type { GatewayKeySpec } from './gateway-key-spec.ts';
 import type { ObservedSecret, SecretObject, TokenState } from './observed-key.ts';
 import type { OperatorConfig } from '../config.ts';
 

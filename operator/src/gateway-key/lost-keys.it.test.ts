@@ -7,8 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { readConditions, type Condition } from '../runtime/conditions.ts';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
-import { FINALIZER, gatewayKeySpec, type GatewayKeyObject } from './gateway-key-resource.ts';
-import { keyIdOf } from './key-fields-of-spec.ts';
+import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
+import { gatewayKeySpec } from './gateway-key-spec.ts';
+import { keyIdOf } from './read-spec.ts';
 import { rotationAnnotations, secretData, secretMetadata } from './key-secret.ts';
 
 const TIMEOUT_MS = 120_000;

@@ -7,7 +7,7 @@ import { decideKey, decideStep, isSettled } from './decide-key.ts';
 import type { GatewayKeyDependencies } from './gateway-key-reconciler.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { registrationOf } from './key-actions.ts';
-import { secretKeyOf } from './key-fields-of-spec.ts';
+import { secretKeyOf } from './read-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
 import type { ObservedKey, SecretObject } from './observed-key.ts';
 import { observeKey } from './observe-key.ts';

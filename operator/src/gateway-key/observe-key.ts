@@ -3,7 +3,8 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { type ClientSettings, isHashOf, observeSecret } from './key-secret.ts';
 import { PAUSED } from './gateway-key-resource.ts';
 import type { StagedToken } from './key-actions.ts';
-import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
+import { keyFieldsOf } from './gateway-key-spec.ts';
+import { keyIdOf, readSpec } from './read-spec.ts';
 import { namespaceTenant, isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
 
 /** The context for observing keys. */
@@ -37,7 +38,8 @@ export function observeKey(
         ? undefined
         : observeSecret(secret, object, spec, keyId, row, hashes, clients),
     row,
-    fields: isConditionReason(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
+    fields:
+      isConditionReason(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object.metadata, spec, tenant.tenant),
     isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
     hasPlan,
     stagedAt: isStaged ? staged.at : undefined,

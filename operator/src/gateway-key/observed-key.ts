@@ -1,6 +1,7 @@
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import type { ConditionReason } from '../runtime/conditions.ts';
-import type { GatewayKeyObject, GatewayKeySpec } from './gateway-key-resource.ts';
+import type { GatewayKeyObject } from './gateway-key-resource.ts';
+import type { GatewayKeySpec } from './gateway-key-spec.ts';
 import { type Permission, PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readSpec } from './key-fields-of-spec.ts';
+import { readSpec } from './read-spec.ts';
 import { isConditionReason } from './observed-key.ts';
 
 // Objects that a release accepted are in clusters. A rule that becomes stricter is for new objects only (a CEL rule with `oldSelf`), or

@@ -5,7 +5,7 @@ import type { EventRecorder, EventSubject, ObjectEvent } from '../runtime/event-
 import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { mergeStatus } from '../runtime/object-requests.ts';
 import type { Settled } from './decide-key.ts';
-import { secretNameOf } from './key-fields-of-spec.ts';
+import { secretNameOf } from './read-spec.ts';
 import { gatewayKeyPath, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
 import { isConditionReason, type ObservedKey } from './observed-key.ts';
 

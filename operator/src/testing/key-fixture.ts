@@ -8,7 +8,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientSettings, isHashOf, tokenIn } from '../gateway-key/key-secret.ts';
-import { keyIdOf } from '../gateway-key/key-fields-of-spec.ts';
+import { keyIdOf } from '../gateway-key/read-spec.ts';
 import type { SecretObject } from '../gateway-key/observed-key.ts';
 import type { GatewayKeyObject } from '../gateway-key/gateway-key-resource.ts';
 import { GatewayKeyReconciler } from '../gateway-key/gateway-key-reconciler.ts';

@@ -1,7 +1,7 @@
 import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { z } from 'zod';
+import type { KeyRow } from './key-row.ts';
 import { PERMISSIONS, type Permission } from './permission.ts';
 import { effectivePermissions } from './role.ts';
 
@@ -36,36 +36,6 @@ export const gatewayKeyPage = z
   .strictObject({ items: z.array(gatewayKey) })
   .meta({ id: 'GatewayKeyPage', description: 'The active keys, oldest first.' });
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
-
-/** A replaced token, and until when it is still accepted (milliseconds since the epoch). */
-interface PreviousToken extends TokenHash {
-  readonly until: number;
-}
-
-/** A gateway key as it is stored: the API's fields under the same names, times as milliseconds since the epoch, and the keyed hash of the
- *  token instead of the token. */
-export interface KeyRow extends TokenHash {
-  readonly id: string;
-  readonly org_id: string;
-  readonly workspace_id: string;
-  readonly name: string | undefined;
-  readonly description: string | undefined;
-  readonly created_by: string | undefined;
-  readonly role: string;
-  readonly permissions: readonly Permission[];
-  readonly plan: string | undefined;
-  readonly created_at: number;
-  readonly last_used_at: number | undefined;
-  readonly managed_by: string | undefined;
-  /** The resource that owns the row, such as `GatewayKey team-a/ci`. */
-  readonly managed_resource: string | undefined;
-  /** The next token of a key in rotation. It is accepted before it is published. */
-  readonly next?: TokenHash | undefined;
-  /** The token before the last rotation. It is accepted for a while, because programs receive the new one with a delay. */
-  readonly previous?: PreviousToken | undefined;
-  /** Higher than that of every earlier change of this key; unique in the store. */
-  readonly revision: number;
-}
 
 export function gatewayKeyOf(row: KeyRow): GatewayKey {
   const { id, org_id, workspace_id, name, description, created_by, role, permissions, plan, managed_by } = row;

@@ -4,10 +4,19 @@ import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes'
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { AuditEvent, AuditLog } from './audit-log.ts';
-import type { KeyRow } from './gateway-key.ts';
+import type { KeyRow } from './key-row.ts';
 
 /** A key to create; the store assigns its revision. */
 export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at' | 'next' | 'previous'>;
+
+/** What changes in an active key: columns, and its token. */
+export interface KeyUpdate extends Partial<Omit<NewKey, 'id' | 'created_by' | 'created_at' | keyof Tenant | keyof TokenHash>> {
+  /** Ends the key, at milliseconds since the epoch. */
+  readonly revoked_at?: number;
+  /** The hashes of a new token, of which the first becomes the key's; the old token is invalid from then on. A key whose pepper is missing can have
+   *  a new token. */
+  readonly token?: readonly NewTokenHash[];
+}
 
 /** The hashes of a key's token, under every pepper. */
 export interface KeyTokens {
@@ -46,8 +55,8 @@ export type CreateOutcome =
   | { readonly kind: 'id_taken' | 'token_taken' }
   | { readonly kind: 'full'; readonly maxActiveKeys: number }
   | PepperMismatch;
-export type RotateOutcome =
-  | { readonly kind: 'rotated'; readonly row: KeyRow }
+export type UpdateOutcome =
+  | { readonly kind: 'updated'; readonly row: KeyRow }
   | { readonly kind: 'token_taken' | 'not_found' }
   | PepperMismatch;
 /** The caller's peppers cannot verify the stored tokens, so nothing was stored. */
@@ -55,7 +64,6 @@ export interface PepperMismatch {
   readonly kind: 'pepper_mismatch';
   readonly problem: PepperProblem;
 }
-export type RevokeOutcome = { readonly kind: 'revoked'; readonly revision: number } | { readonly kind: 'not_found' };
 
 /** Stores gateway keys; any number of processes may write to one store. A given tenant hides the rows of all others, also from changes. A change
  *  and its audit event are stored together or not at all. Ids and tokens that a key has or ever had stay reserved in every tenant: `known` are all
@@ -74,14 +82,7 @@ export interface KeyStore {
     event: AuditEvent,
     idAsToken?: readonly TokenHash[],
   ): Promise<CreateOutcome>;
-  /** The first of `known` becomes the key's hash; the old token is invalid from then on. A key whose pepper is missing can be rotated. */
-  rotate(
-    id: string,
-    tenant: Tenant | undefined,
-    known: readonly [NewTokenHash, ...NewTokenHash[]],
-    event: AuditEvent,
-  ): Promise<RotateOutcome>;
-  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome>;
+  update(id: string, tenant: Tenant | undefined, update: KeyUpdate, event: AuditEvent): Promise<UpdateOutcome>;
   /** Reserves the tokens of keys that are not stored here (those of the YAML file). Resolves with the ids of those keys whose token belongs or
    *  belonged to another key. Reserves nothing while the peppers do not match. */
   keepTokens(keys: readonly KeyTokens[]): Promise<string[]>;
@@ -99,6 +100,11 @@ export interface KeyStore {
 
 /** Reads that do not change or migrate the store. */
 export type KeyReader = Pick<KeyStore, 'list' | 'storedPeppers'> & Pick<AuditLog, 'listAudit'>;
+
+/** The columns of a key's new token; none without one. */
+export function tokenColumns([hash]: readonly NewTokenHash[]): Partial<TokenHash> {
+  return hash === undefined ? {} : { pepper_version: hash.pepper_version, token_mac: hash.token_mac };
+}
 
 export function keyStoreUnavailable(path: string, cause: unknown): Fault {
   const reason = messageOf(cause);

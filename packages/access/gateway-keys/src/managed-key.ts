@@ -1,6 +1,6 @@
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
+import { NEW_KEY_COLUMNS, type NewKeyColumn } from './key-row.ts';
 import type { NewKey } from './key-store.ts';
-import { NEW_KEY_COLUMNS, type NewKeyColumn } from './stored-key.ts';
 
 /** What the resource of a row does not decide. */
 const NOT_OF_RESOURCE = ['id', 'created_by', 'created_at', 'managed_by', 'pepper_version', 'token_mac', 'revision'] as const;

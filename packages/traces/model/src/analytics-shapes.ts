@@ -1,6 +1,6 @@
 import { BUCKETS } from './time-buckets.ts';
 import { BREAKDOWN_GROUPS, SERIES_GROUPS } from './trace-measures.ts';
-import { credentialHash } from './trace.ts';
+import { credentialHash } from './field-schemas.ts';
 import { z } from 'zod';
 
 // Responses of the analytics endpoints. Spec: G7.5 to G7.14.

@@ -1,11 +1,8 @@
 import { TEXT_NAMES, TEXT_START, inOneLine, isPlainText } from './record-texts.ts';
+import { RECORD_VERSION } from './trace-fields.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 // Separate from decoding, which uses zod, because the derivation thread only encodes and does not load zod.
-
-/** Incremented with every added field. A reader accepts the earlier versions since the first release, which are tested with golden files, and the next
- *  one, whose unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was. */
-export const RECORD_VERSION = 3;
 
 /** A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, followed by its longest texts, which `texts`
  *  of the JSON lists in order. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { LINEAGE_HEADERS } from './lineage-headers.ts';
 import { lineageOf, namedGroupOf } from './replay.ts';
-import { traceId, type TraceDetail } from './trace.ts';
+import { traceId } from './field-schemas.ts';
+import type { TraceDetail } from './trace.ts';
 
 /** The position of the next exchange of a debug run, and its headers. Spec: G6.14. */
 export const fork = z

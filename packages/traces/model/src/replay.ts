@@ -3,7 +3,8 @@ import { readAncestry } from './ancestry.ts';
 import { orderCheckpoints } from './checkpoint-order.ts';
 import type { Tenant } from './exchange-scope.ts';
 import { LINEAGE_HEADERS } from './lineage-headers.ts';
-import { lineage, traceDetail, traceId, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
+import { traceId } from './field-schemas.ts';
+import { lineage, traceDetail, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
 import { TRACE_ID } from './trace-id.ts';
 import type { CheckpointQuery, TraceStore } from './trace-store.ts';
 

@@ -2,17 +2,17 @@ import { headerValuesOf } from '@vitrine/privacy/header-lines';
 import type { ExchangeScope } from './exchange-scope.ts';
 import { TRACE_ID } from './trace-id.ts';
 import type { Checkpoint, GroupSource, Lineage, TraceDetail, TracePage, TraceSummary } from './trace.ts';
-import type { TraceField, TraceRecord } from './trace-record.ts';
+import { SUMMARY_FIELDS, type RECORDED_FIELDS, type TraceField } from './trace-fields.ts';
+import type { TraceRecord } from './trace-record.ts';
 import { cursorOf } from './trace-store.ts';
 import { wholeMs } from './whole-ms.ts';
 
-type SummaryField = Exclude<TraceField, keyof TraceRecord['scope'] | keyof TraceRecord['lineage']>;
+type Fields = typeof RECORDED_FIELDS;
 type Nullable<T> = undefined extends T ? Exclude<T, undefined> | null : T;
 
-/** The columns of a trace that lists show. Times are milliseconds since the epoch. A field of records that no summary has does not
- *  compile. */
+/** The columns of a trace that lists show. Times are milliseconds since the epoch. */
 export type StoredSummary = {
-  readonly [Field in SummaryField]: Field extends 'timestamp' | 'created_at' ? number : Nullable<TraceSummary[Field]>;
+  readonly [Name in keyof Fields]: Fields[Name]['kind'] extends 'time' ? number : Nullable<TraceSummary[Name]>;
 };
 
 type Stored<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
@@ -24,28 +24,12 @@ export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_head
   Stored<Pick<TraceRecord, 'request_body' | 'response_body'>>;
 
 export function summaryOf(stored: StoredSummary): TraceSummary {
-  const { time_to_first_token_us: firstTokenUs, api_key_hash } = stored;
-  return {
-    id: stored.id,
-    timestamp: new Date(stored.timestamp).toISOString(),
-    created_at: new Date(stored.created_at).toISOString(),
-    provider: stored.provider,
-    model: stored.model,
-    request_method: stored.request_method,
-    request_path: stored.request_path,
-    response_status: stored.response_status,
-    outcome: stored.outcome,
-    input_tokens: stored.input_tokens,
-    output_tokens: stored.output_tokens,
-    total_tokens: stored.total_tokens,
-    usage_status: stored.usage_status,
-    latency_ms: stored.latency_ms,
-    time_to_first_token_ms: wholeMs(firstTokenUs),
-    time_to_first_token_us: firstTokenUs,
-    ...known({ api_key_hash }),
-    estimated_cost_usd: stored.estimated_cost_usd,
-    cost_status: stored.cost_status,
-  };
+  const values = { ...stored, time_to_first_token_ms: wholeMs(stored.time_to_first_token_us) };
+  const shown = Object.entries<TraceField>(SUMMARY_FIELDS).map(([name, { kind }]) => {
+    const value = values[name as keyof TraceSummary];
+    return [name, kind === 'time' && typeof value === 'number' ? new Date(value).toISOString() : value];
+  });
+  return known(Object.fromEntries(shown)) as TraceSummary;
 }
 
 /** A page of rows, read with `limit` + 1 to detect further ones. */

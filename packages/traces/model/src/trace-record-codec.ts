@@ -1,7 +1,7 @@
 import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
-import { RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START, readTexts } from './record-texts.ts';
+import { RECORD_VERSION } from './trace-fields.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
 /** The version of the first release. */

@@ -1,12 +1,12 @@
 import type { QuotaTotals } from './day-usage.ts';
 import type { Tenant } from './exchange-scope.ts';
 import type { Retention } from './retention.ts';
+import type { ColumnName } from './trace-fields.ts';
 import type { TraceMeasures } from './trace-measures.ts';
 import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
-/** What a list is filtered by. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. A store has a
- *  condition for each, and the admin API a parameter: without one of them it does not compile. A filter that few traces match needs an index
- *  in both stores, which ends with the id: without one a page reads until it is full, or everything. */
+/** What a list is filtered by. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. The admin API has
+ *  a parameter for each: without one it does not compile. */
 export interface TraceFilters {
   readonly trace_group_id?: string | undefined;
   readonly thread_id?: string | undefined;
@@ -20,6 +20,24 @@ export interface TraceFilters {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
+
+/** What each filter compares with. `filter-indexes.test.ts` of both stores ask for an index, which ends with the id, or for a reason to have none:
+ *  without one, a filter that few traces match reads until a page is full, or everything. */
+export const FILTER_COLUMNS: {
+  readonly [Name in keyof Required<TraceFilters>]: { readonly column: ColumnName; readonly operator: '=' | '>=' | '<=' };
+} = {
+  trace_group_id: { column: 'trace_group_id', operator: '=' },
+  thread_id: { column: 'thread_id', operator: '=' },
+  run_id: { column: 'run_id', operator: '=' },
+  provider: { column: 'provider', operator: '=' },
+  model: { column: 'model', operator: '=' },
+  api_key_hash: { column: 'api_key_hash', operator: '=' },
+  status: { column: 'response_status', operator: '=' },
+  min_tokens: { column: 'total_tokens', operator: '>=' },
+  max_tokens: { column: 'total_tokens', operator: '<=' },
+  from: { column: 'timestamp', operator: '>=' },
+  to: { column: 'timestamp', operator: '<=' },
+};
 
 /** Which traces to list. */
 export interface TraceQuery extends TraceFilters {

@@ -1,51 +1,21 @@
 import { z } from 'zod';
 import type { Tenant } from './exchange-scope.ts';
+import { fieldSchemas, traceId } from './field-schemas.ts';
+import { SUMMARY_FIELDS } from './trace-fields.ts';
 import { traceMetadataShape } from './trace-metadata-shape.ts';
-import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
+import type { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
 export type Outcome = (typeof OUTCOMES)[number];
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 export type CostStatus = (typeof COST_STATUSES)[number];
 export type Provider = (typeof PROVIDERS)[number];
 
-const count = z.int().min(0);
 /** base64url of 16 bytes, whose last character encodes two bits. */
 export const CURSOR: RegExp = /^[A-Za-z0-9_-]{21}[AQgw]$/;
-/** The id of a trace, which is also a checkpoint. */
-export const traceId = z.string().regex(/^[0-9a-f]{32}$/);
-/** SHA-256 of a provider's credential, in hex. */
-export const credentialHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** One exchange as the list shows it. Times are RFC 3339 UTC, latencies whole milliseconds. Spec: G4.1 to G4.16. */
 export const traceSummary = z
-  .strictObject({
-    id: traceId.describe('A UUIDv7 without dashes whose time is created_at: sorting by it sorts by time.'),
-    timestamp: z.iso.datetime().describe('When the exchange started.'),
-    created_at: z.iso.datetime().describe('When the exchange was finished.'),
-    provider: z.enum(PROVIDERS),
-    model: z.string().describe('As the request names it, else as the response does, else unknown.'),
-    request_method: z.string(),
-    request_path: z.string().describe('As the client sent it, without credentials in its query.'),
-    response_status: z
-      .int()
-      .min(100)
-      .max(599)
-      .describe('What the client got; 499 when it left first, 502 or 504 when the provider failed.'),
-    outcome: z.enum(OUTCOMES).describe('Who ended the exchange, and how.'),
-    input_tokens: count.describe('With what was read from and written to caches; 0 when unknown.'),
-    output_tokens: count,
-    total_tokens: count,
-    usage_status: z.enum(USAGE_STATUSES).describe('Whether the token counts can be trusted.'),
-    latency_ms: count.describe('From the request to the end of the response.'),
-    time_to_first_token_ms: count.describe('Of a stream, to the nearest millisecond; otherwise 0.'),
-    time_to_first_token_us: count,
-    api_key_hash: credentialHash.optional().describe("SHA-256 of the provider's credential."),
-    estimated_cost_usd: z
-      .number()
-      .min(0)
-      .describe('US dollars, exact to 1e-12; below a millionth it is written with an exponent, as 1.5e-7.'),
-    cost_status: z.enum(COST_STATUSES).describe('What a cost of 0 means: not known when unpriced, the price when free.'),
-  })
+  .strictObject(fieldSchemas(SUMMARY_FIELDS, 'shown'))
   .meta({ id: 'TraceSummary', description: 'One exchange as lists show it.' });
 export type TraceSummary = z.infer<typeof traceSummary>;
 

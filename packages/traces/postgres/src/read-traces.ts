@@ -3,7 +3,9 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { bucketStartOf, DAY_MS } from '@vitrine/traces/time-buckets';
 import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
 import { pageOf } from '@vitrine/traces/stored-trace';
+import { TRACE_COLUMNS } from '@vitrine/traces/trace-columns';
 import type { AncestorQuery, CheckpointQuery, TraceFilters, TraceQuery } from '@vitrine/traces/trace-store';
+import { FILTER_COLUMNS } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { byTokens, countByTokens, FEW, isByTokens, newestOf, SOME } from './by-tokens.ts';
@@ -119,26 +121,21 @@ function ofTenant(conditions: Conditions, tenant: Tenant | undefined): Condition
   return conditions.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
 }
 
-const CONDITIONS: {
-  readonly [Name in keyof Required<TraceFilters>]: (of: Conditions, query: TraceFilters) => Conditions;
-} = {
-  trace_group_id: (of, { trace_group_id: id }) => of.add('trace_group_id =', id),
-  thread_id: (of, { thread_id: id }) => of.add('thread_id =', id),
-  run_id: (of, { run_id: id }) => of.add('run_id =', id),
-  provider: (of, { provider }) => of.add('provider =', provider),
-  model: (of, { model }) => of.add('model =', model),
-  api_key_hash: (of, { api_key_hash: hash }) => of.add('api_key_hash =', hash && Buffer.from(hash, 'hex')),
-  status: (of, { status }) => of.add('response_status =', status),
-  min_tokens: (of, { min_tokens: tokens }) => of.add('total_tokens >=', tokens),
-  max_tokens: (of, { max_tokens: tokens }) => of.add('total_tokens <=', tokens),
-  from: (of, { from }) => of.addTime('"timestamp" >=', from),
-  to: (of, { to }) => of.addTime('"timestamp" <=', to),
-};
+const KINDS = new Map(TRACE_COLUMNS.map(({ name, kind }) => [name, kind] as const));
+
+/** The value of a filter in the form of its column. */
+function parameterOf(column: string, value: string | number | undefined): unknown {
+  if (value === undefined) return undefined;
+  const kind = KINDS.get(column);
+  if (kind === 'time') return new Date(value);
+  return kind === 'hash' ? Buffer.from(String(value), 'hex') : value;
+}
 
 function conditionsOf(query: Omit<TraceQuery, 'limit'>): Conditions {
   const { after } = query;
   const conditions = ofTenant(new Conditions(), query.tenant);
-  for (const add of Object.values(CONDITIONS)) add(conditions, query);
+  for (const [name, { column, operator }] of Object.entries(FILTER_COLUMNS))
+    conditions.add(`"${column}" ${operator}`, parameterOf(column, query[name as keyof TraceFilters]));
   if (after !== undefined) conditions.add('id <', uuidOf(after)).addTime('created_at <=', createdAtOf(after));
   return conditions;
 }

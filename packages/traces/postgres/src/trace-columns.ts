@@ -1,60 +1,48 @@
+import type { Recorded } from '@vitrine/traces/field-schemas';
+import { BODY_COLUMNS, TRACE_COLUMNS, type TraceColumn } from '@vitrine/traces/trace-columns';
+import type { FieldKind } from '@vitrine/traces/trace-fields';
 import { createdAtOf } from '@vitrine/traces/trace-id';
-import type { BodyField, TraceField, TraceRecord } from '@vitrine/traces/trace-record';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { picoIn, thousandsIn, usdText } from '@vitrine/traces/usd';
 
 /** The type of a column, and its value as text. */
 type Column = readonly [type: string, value: (record: TraceRecord) => string | null];
-type Columns<Name extends string> = Readonly<Record<Name, Column>>;
 /** A row, or its source. */
 export type TextRow = readonly (string | null)[];
 
-/** Every field of a record. A missing one does not compile. */
-export const TRACE_COLUMNS: Columns<TraceField> = {
-  id: ['uuid', ({ id }) => Buffer.from(id).toString('hex')],
+/** The type of a column, and the text of a value. */
+const KINDS: { readonly [Kind in FieldKind]: readonly [type: string, text: (value: Recorded<Kind>) => string] } = {
+  id: ['uuid', hexOf],
+  time: ['timestamptz', timeText],
+  text: ['text', (text) => text],
+  count: ['bigint', String],
+  status: ['smallint', String],
+  hash: ['bytea', (hash) => `\\x${hexOf(hash)}`],
+  usd: ['numeric', costText],
+  boolean: ['boolean', (value) => (value ? 't' : 'f')],
+};
+
+/** Columns that are not the value of their field. */
+const DERIVED: Readonly<Record<string, Column>> = {
   // The time in the id, by which readers find the partition.
   created_at: ['timestamptz', ({ id }) => timeText(createdAtOf(id))],
-  timestamp: ['timestamptz', ({ timestamp }) => timeText(timestamp)],
-  org_id: ['text', ({ scope }) => scope.org_id],
-  workspace_id: ['text', ({ scope }) => scope.workspace_id],
-  gateway_key_id: ['text', ({ scope }) => scope.gateway_key_id],
-  role: ['text', ({ scope }) => scope.role],
-  provider: ['text', ({ provider }) => provider],
-  model: ['text', ({ model }) => model],
-  request_method: ['text', ({ request_method: method }) => method],
-  request_path: ['text', ({ request_path: path }) => path],
-  response_status: ['smallint', ({ response_status: status }) => numberText(status)],
-  outcome: ['text', ({ outcome }) => outcome],
-  input_tokens: ['bigint', ({ input_tokens: tokens }) => numberText(tokens)],
-  output_tokens: ['bigint', ({ output_tokens: tokens }) => numberText(tokens)],
-  total_tokens: ['bigint', ({ total_tokens: tokens }) => numberText(tokens)],
-  usage_status: ['text', ({ usage_status: status }) => status],
-  latency_ms: ['bigint', ({ latency_ms: ms }) => numberText(ms)],
-  time_to_first_token_us: ['bigint', ({ time_to_first_token_us: us }) => numberText(us)],
-  api_key_hash: ['bytea', ({ api_key_hash: hash }) => (hash === undefined ? null : `\\x${Buffer.from(hash).toString('hex')}`)],
-  estimated_cost_usd: ['numeric', ({ estimated_cost_usd: usd }) => costText(usd)],
-  cost_status: ['text', ({ cost_status: status }) => status],
-  trace_group_id: ['text', ({ lineage }) => lineage.trace_group_id ?? null],
   // Only meaningful with a group.
   group_fallback: [
     'boolean',
     ({ lineage: { trace_group_id: group, group_fallback: isFallback } }) =>
       group === undefined ? null : isFallback === true ? 't' : 'f',
   ],
-  thread_id: ['text', ({ lineage }) => lineage.thread_id ?? null],
-  run_id: ['text', ({ lineage }) => lineage.run_id ?? null],
-  parent_checkpoint_id: ['text', ({ lineage }) => lineage.parent_checkpoint_id ?? null],
-  checkpoint_seq: ['bigint', ({ lineage }) => numberText(lineage.checkpoint_seq)],
 };
 
-export const BODY_COLUMNS: Columns<BodyField | 'id' | 'created_at'> = {
-  id: TRACE_COLUMNS.id,
-  created_at: TRACE_COLUMNS.created_at,
-  request_headers: ['text', (record) => record.request_headers],
-  response_headers: ['text', (record) => record.response_headers],
-  request_body: ['text', (record) => record.request_body ?? null],
-  response_body: ['text', (record) => record.response_body ?? null],
-  metadata: ['text', (record) => record.metadata],
-};
+function columnOf({ name, kind, of }: TraceColumn): Column {
+  const [type, text] = KINDS[kind];
+  const textOf = (record: TraceRecord) => {
+    const value = of(record);
+    // An invalid value may be null, which the column refuses.
+    return value === undefined || value === null ? null : text(value as never);
+  };
+  return DERIVED[name] ?? [type, textOf];
+}
 
 /** The statements that write rows to a table. */
 class RowTable {
@@ -64,9 +52,9 @@ class RowTable {
   readonly insertNew: string;
   readonly #columns: readonly Column[];
 
-  constructor(table: string, columns: Columns<string>) {
-    this.#columns = Object.values(columns);
-    const names = columnList(Object.keys(columns));
+  constructor(table: string, columns: readonly TraceColumn[]) {
+    this.#columns = columns.map(columnOf);
+    const names = columnList(columns.map(({ name }) => name));
     const arrays = this.#columns.map(([type], at) => `$${at + 1}::${type}[]`).join(', ');
     this.copy = `COPY ${table} (${names}) FROM STDIN`;
     this.insertNew = `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays})
@@ -91,8 +79,9 @@ class RowTable {
   }
 }
 
+const CREATED_AT = TRACE_COLUMNS.filter(({ name }) => name === 'created_at');
 export const TRACES: RowTable = new RowTable('traces', TRACE_COLUMNS);
-export const TRACE_BODIES: RowTable = new RowTable('trace_bodies', BODY_COLUMNS);
+export const TRACE_BODIES: RowTable = new RowTable('trace_bodies', [...BODY_COLUMNS, ...CREATED_AT]);
 
 export function columnList(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
@@ -111,9 +100,8 @@ function costText(usd: number): string {
   return usdText(thousands, picoIn(usd, thousands));
 }
 
-/** Null for an invalid number, which the column refuses. */
-function numberText(value: number | null | undefined): string | null {
-  return value === undefined || value === null ? null : String(value);
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
 const ESCAPED = /[\\\n\r\t]/;

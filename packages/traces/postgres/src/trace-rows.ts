@@ -8,40 +8,33 @@ import {
   type StoredSummary,
 } from '@vitrine/traces/stored-trace';
 import type { Checkpoint, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
+import { BODY_COLUMNS, TRACE_COLUMNS } from '@vitrine/traces/trace-columns';
+import { LINEAGE_FIELDS, RECORDED_FIELDS, type FieldKind, type TraceField } from '@vitrine/traces/trace-fields';
 import { roundUsd } from '@vitrine/traces/usd';
-import { BODY_COLUMNS, columnList, TRACE_COLUMNS } from './trace-columns.ts';
+import { columnList } from './trace-columns.ts';
 
-const SCOPE: readonly string[] = ['org_id', 'workspace_id', 'gateway_key_id', 'role'] satisfies (keyof ExchangeScope)[];
-const LINEAGE: readonly string[] = [
-  'trace_group_id',
-  'group_fallback',
-  'thread_id',
-  'run_id',
-  'parent_checkpoint_id',
-  'checkpoint_seq',
-] satisfies (keyof StoredLineage)[];
-const NAMES = Object.keys(TRACE_COLUMNS);
-const SUMMARY = NAMES.filter((name) => !SCOPE.includes(name) && !LINEAGE.includes(name));
-const BODY = Object.keys(BODY_COLUMNS).filter((name) => !NAMES.includes(name));
+const SUMMARY = Object.keys(RECORDED_FIELDS);
+const ALL = [...TRACE_COLUMNS, ...BODY_COLUMNS].map(({ name }) => name);
 /** What a list shows. */
 export const LIST_COLUMNS: string = columnList(SUMMARY);
-export const CHECKPOINT_COLUMNS: string = columnList([...SUMMARY, ...LINEAGE]);
-export const DETAIL_COLUMNS: string = columnList([...NAMES, ...BODY]);
+export const CHECKPOINT_COLUMNS: string = columnList([...SUMMARY, ...Object.keys(LINEAGE_FIELDS)]);
+export const DETAIL_COLUMNS: string = columnList([...new Set(ALL)]);
 
-export type SummaryRow = Omit<StoredSummary, 'api_key_hash' | 'estimated_cost_usd'> & {
-  readonly api_key_hash: Buffer | null;
-  readonly estimated_cost_usd: string;
-};
+export type SummaryRow = Readonly<Record<string, unknown>>;
 export type CheckpointRow = SummaryRow & StoredLineage;
 export type DetailRow = CheckpointRow & ExchangeScope & StoredPayload;
 
 export function summaryIn(row: SummaryRow): TraceSummary {
-  return summaryOf({
-    ...row,
-    id: row.id.replaceAll('-', ''),
-    api_key_hash: row.api_key_hash === null ? null : row.api_key_hash.toString('hex'),
-    estimated_cost_usd: roundUsd(Number(row.estimated_cost_usd)),
-  });
+  const stored = Object.entries<TraceField>(RECORDED_FIELDS).map(([name, { kind }]) => [name, storedOf(kind, row[name])]);
+  return summaryOf(Object.fromEntries(stored) as StoredSummary);
+}
+
+/** A value of the driver in the form of `StoredSummary`. */
+function storedOf(kind: FieldKind, value: unknown): unknown {
+  if (value === null) return null;
+  if (kind === 'id') return (value as string).replaceAll('-', '');
+  if (kind === 'hash') return (value as Buffer).toString('hex');
+  return kind === 'usd' ? roundUsd(Number(value)) : value;
 }
 
 export function checkpointIn(row: CheckpointRow): Checkpoint {

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { firstIdOf } from '@vitrine/traces/trace-id';
-import type { TraceFilters, TraceQuery } from '@vitrine/traces/trace-store';
+import { FILTER_COLUMNS, type TraceFilters, type TraceQuery } from '@vitrine/traces/trace-store';
 import { createdRange } from './created-range.ts';
-import { hexOf, type TraceRow } from './trace-columns.ts';
+import { hexOf, traceRowOf, type TraceRow } from './trace-columns.ts';
 import { TOKENS_MAGNITUDE } from './trace-tables.ts';
 
 /** The ids by which the traces of a conversation are found. */
@@ -10,19 +10,6 @@ export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
 /** A subset of them. */
 export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
 
-const CONDITIONS: { readonly [Name in keyof Required<TraceFilters>]: string } = {
-  trace_group_id: 'trace_group_id = ?',
-  thread_id: 'thread_id = ?',
-  run_id: 'run_id = ?',
-  provider: 'provider = ?',
-  model: 'model = ?',
-  api_key_hash: 'api_key_hash = ?',
-  status: 'response_status = ?',
-  min_tokens: 'total_tokens >= ?',
-  max_tokens: 'total_tokens <= ?',
-  from: 'timestamp >= ?',
-  to: 'timestamp <= ?',
-};
 const ORDINARY_STATUS = 200;
 /** Up to this many traces are found by the index on tokens and then ordered by id. If there are more, reading in the order of ids soon fills a
  *  page. */
@@ -42,7 +29,8 @@ export class ListReader {
     if (where === undefined) return [];
     const index = isByTokens ? 'INDEXED BY traces_by_tokens' : '';
     const sql = `SELECT * FROM traces ${index} WHERE ${where.sql.join(' AND ')} ORDER BY id DESC LIMIT ?`;
-    return this.#database.prepare(sql).all(...where.values, limit) as unknown as TraceRow[];
+    const rows = this.#database.prepare(sql).all(...where.values, limit);
+    return rows.map(traceRowOf);
   }
 
   /** Undefined when no trace can match. */
@@ -56,7 +44,8 @@ export class ListReader {
     };
     add('org_id = ?', tenant?.org_id);
     add('workspace_id = ?', tenant?.workspace_id);
-    for (const [name, condition] of Object.entries(CONDITIONS)) add(condition, query[name as keyof TraceFilters]);
+    for (const [name, { column, operator }] of Object.entries(FILTER_COLUMNS))
+      add(`${column} ${operator} ?`, query[name as keyof TraceFilters]);
     // The index contains only other statuses. SQLite uses it only when the query excludes this one.
     if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
     if (isByTokens) add(`${TOKENS_MAGNITUDE} >= ?`, magnitudeOf(query.min_tokens ?? 0));

@@ -2,7 +2,7 @@ import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { pageOf, summaryOf, type StoredPayload } from '@vitrine/traces/stored-trace';
+import { checkpointOf, pageOf, summaryOf, traceDetailOf, type StoredPayload } from '@vitrine/traces/stored-trace';
 import type { MeasureQuery } from '@vitrine/traces/trace-measures';
 import { TRACE_ID } from '@vitrine/traces/trace-id';
 import type { AncestorQuery, CheckpointQuery, TraceQuery } from '@vitrine/traces/trace-store';
@@ -12,7 +12,7 @@ import { LINEAGE_IDS, ListReader, type LineageIds } from './list-reader.ts';
 import { MeasureReader } from './measure-reader.ts';
 import type { MeasureTable } from './measure-table.ts';
 import { tenantsIn } from './sum-tables.ts';
-import { checkpointOf, detailOf, hexOf, type TraceRow } from './trace-columns.ts';
+import { hexOf, traceRowOf, type TraceRow } from './trace-columns.ts';
 import { requireTraceTables } from './trace-tables.ts';
 
 /** How long a read waits for another process's lock. */
@@ -46,7 +46,7 @@ export class SqliteTraceReader implements Disposable {
       if (row === undefined || !isOf(row, tenant)) return undefined;
       const bodies = this.#database.prepare('SELECT * FROM trace_bodies WHERE id = ?').get(id);
       invariant(bodies !== undefined, 'a trace has its bodies');
-      return detailOf(row, bodies as unknown as StoredPayload);
+      return traceDetailOf(summaryOf(row), row, row, bodies as unknown as StoredPayload);
     });
   }
 
@@ -71,7 +71,7 @@ export class SqliteTraceReader implements Disposable {
 
   /** The newest first. */
   checkpoints(query: CheckpointQuery): Checkpoint[] {
-    return this.#atOneMoment(() => this.#lists.rows(query, query.limit).map(checkpointOf));
+    return this.#atOneMoment(() => this.#lists.rows(query, query.limit).map((row) => checkpointOf(summaryOf(row), row)));
   }
 
   /** The tenants whose traces are or were in the file. */
@@ -95,7 +95,7 @@ export class SqliteTraceReader implements Disposable {
       for (let next: string | undefined = id; next !== undefined && found.size < limit && !found.has(next);) {
         const row = TRACE_ID.test(next) ? this.#row(next) : undefined;
         if (row === undefined || !isOf(row, tenant)) break;
-        const checkpoint = checkpointOf(row);
+        const checkpoint = checkpointOf(summaryOf(row), row);
         found.set(checkpoint.id, checkpoint);
         next = checkpoint.lineage.parent_checkpoint_id;
       }
@@ -108,7 +108,8 @@ export class SqliteTraceReader implements Disposable {
   }
 
   #row(id: string): TraceRow | undefined {
-    return this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(id) as unknown as TraceRow | undefined;
+    const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(id);
+    return row && traceRowOf(row);
   }
 
   /** Concurrent writes are not visible, because traces and sums must be consistent. */

@@ -5,6 +5,7 @@ import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-fi
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import { probeRecord } from '@vitrine/traces/probe-record';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { BODY_COLUMNS, TRACE_COLUMNS, type TraceColumn } from '@vitrine/traces/trace-columns';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeWithFallback, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
@@ -12,7 +13,7 @@ import { removeRows } from './remove-rows.ts';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
 import { classifySqliteError } from './sqlite-error.ts';
 import { LEVELS, NO_TENANT, SumTables, tenantsIn } from './sum-tables.ts';
-import { hexOf, TRACE_BODY_COLUMNS, TRACE_COLUMNS, type Columns } from './trace-columns.ts';
+import { hexOf, inputOf } from './trace-columns.ts';
 import { createTraceTables } from './trace-tables.ts';
 
 /** How long a write waits for another process's lock before it counts as contention. */
@@ -52,7 +53,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     // take 30 ms (100 ms at 64 MiB) with the same CPU per trace.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;');
     this.#insertTrace = new Insert(this.#database, 'traces', TRACE_COLUMNS);
-    this.#insertBodies = new Insert(this.#database, 'trace_bodies', TRACE_BODY_COLUMNS);
+    this.#insertBodies = new Insert(this.#database, 'trace_bodies', BODY_COLUMNS);
     this.#sums = new SumTables(this.#database);
     this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
     this.#find = this.#database.prepare('SELECT 1 FROM traces WHERE id = ?');
@@ -185,12 +186,12 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
 
 /** Inserts records into a table. */
 class Insert {
-  readonly #columns: Columns[string][];
+  readonly #columns: readonly TraceColumn[];
   readonly #statement: StatementSync;
 
-  constructor(database: DatabaseSync, table: string, columns: Columns) {
-    const names = Object.keys(columns);
-    this.#columns = Object.values(columns);
+  constructor(database: DatabaseSync, table: string, columns: readonly TraceColumn[]) {
+    const names = columns.map(({ name }) => name);
+    this.#columns = columns;
     this.#statement = database.prepare(
       `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => '?').join()}) ON CONFLICT DO NOTHING`,
     );
@@ -198,7 +199,7 @@ class Insert {
 
   /** Returns false when the row already exists. */
   run(record: TraceRecord): boolean {
-    return this.#statement.run(...this.#columns.map((column) => column.of(record))).changes > 0;
+    return this.#statement.run(...this.#columns.map(({ of }) => inputOf(of(record)))).changes > 0;
   }
 }
 

@@ -1,8 +1,9 @@
 import { invariant } from '@vitrine/faults/invariant';
 import type { DatabaseSync } from 'node:sqlite';
 import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
+import { BODY_COLUMNS, TRACE_COLUMNS, type TraceColumn } from '@vitrine/traces/trace-columns';
 import { LEVELS } from './sum-tables.ts';
-import { TRACE_COLUMNS, TRACE_BODY_COLUMNS, type Columns } from './trace-columns.ts';
+import { columnType } from './trace-columns.ts';
 
 /** The version of the first release. Files of earlier versions are not read. */
 export const FIRST_SCHEMA_VERSION = 5;
@@ -18,16 +19,13 @@ export const TRACE_FILE: OwnTables = {
   version: SCHEMA_VERSION,
 };
 
-const columnsOf = (columns: Columns) =>
-  Object.entries(columns)
-    .map(([name, { type }]) => `${name} ${type}`)
-    .join(', ');
+const columnsOf = (columns: readonly TraceColumn[]) => columns.map((column) => `${column.name} ${columnType(column)}`).join(', ');
 
 // One row per exchange, in the order of ids, which equals that of `created_at`. Times are milliseconds since the epoch. Columns shown
 // only on the page of one trace are in a separate table, so that lists read little.
 const TRACES = `
   CREATE TABLE traces (${columnsOf(TRACE_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;
-  CREATE TABLE trace_bodies (${columnsOf(TRACE_BODY_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;`;
+  CREATE TABLE trace_bodies (${columnsOf(BODY_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;`;
 
 /** Increases with the number of tokens: the number of digits and the first digit. With exact numbers each trace would change another page of the
  *  index, which took as long as the rest of its write (8 us). */

@@ -1,6 +1,6 @@
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
-import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import type { KeyRow } from '@vitrine/gateway-keys/key-row';
 
 export const testHashes: TokenHashes = new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]);
 

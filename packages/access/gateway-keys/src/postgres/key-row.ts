@@ -1,8 +1,7 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { KeyRow } from '../gateway-key.ts';
-import { NEW_KEY_COLUMNS, storedKeyOf, type StoredKey } from '../stored-key.ts';
+import { NEW_KEY_COLUMNS, storedKeyOf, type KeyRow, type StoredKey } from '../key-row.ts';
 import type { NewKey } from '../key-store.ts';
 
 /** Columns of `gateway_keys` that a new key fills. */
@@ -55,22 +54,30 @@ export async function insertKeyRows(
   revision: number,
   changed_by: string,
 ): Promise<void> {
-  const rows = keys.map((key, at) => ({
-    ...key,
-    created_at: new Date(key.created_at),
-    token_mac: `\\x${Buffer.from(key.token_mac).toString('hex')}`,
-    revision: revision + at,
-    changed_by,
-  }));
+  const rows = keys.map((key, at) => jsonOf({ ...key, revision: revision + at, changed_by }));
   await database.execute(INSERT_KEYS, [JSON.stringify(rows)]);
 }
 
+export async function updateKeyRow(database: Queryable, id: string, columns: object): Promise<void> {
+  const names = Object.keys(columns).join(', ');
+  const read = `SELECT ${names} FROM jsonb_populate_record(NULL::gateway_keys, $2)`;
+  await database.execute(`UPDATE gateway_keys SET (${names}) = (${read}) WHERE id = $1`, [id, JSON.stringify(jsonOf(columns))]);
+}
+
+/** Columns as `jsonb_populate_record` reads them. */
+function jsonOf(columns: object): object {
+  const values = Object.entries(columns).map(([column, value]: [string, unknown]) => {
+    if (value instanceof Uint8Array) return [column, `\\x${Buffer.from(value).toString('hex')}`];
+    return [column, column.endsWith('_at') ? new Date(Number(value)) : value];
+  });
+  return Object.fromEntries(values) as object;
+}
+
 export function keyRowOf(row: Row): KeyRow & StoredKey {
-  const key = storedKeyOf(row, row['permissions'] as readonly string[], new Uint8Array(row['token_mac'] as Uint8Array));
   const next = hashOf(row, 'next');
   const previous = hashOf(row, 'previous');
   const until = Number(row['previous_until']);
-  return { ...key, ...(next && { next }), ...(previous && { previous: { ...previous, until } }) };
+  return { ...storedKeyOf(row), ...(next && { next }), ...(previous && { previous: { ...previous, until } }) };
 }
 
 function hashOf(row: Row, token: 'next' | 'previous'): TokenHash | undefined {

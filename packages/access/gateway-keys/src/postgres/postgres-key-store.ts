@@ -13,22 +13,23 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { randomUUID } from 'node:crypto';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent, AuditLog } from '../audit-log.ts';
-import type { KeyRow } from '../gateway-key.ts';
+import type { KeyRow } from '../key-row.ts';
 import {
   keyStoreUnavailable,
+  tokenColumns,
   type CreateOutcome,
   type KeyChanges,
   type KeyStore,
   type KeyTokens,
+  type KeyUpdate,
   type KeyUse,
   type NewKey,
-  type RevokeOutcome,
-  type RotateOutcome,
   type TokenMove,
+  type UpdateOutcome,
 } from '../key-store.ts';
 import { AUDIT_RETENTION, insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { changeKeys, nextRevision, readChanges, watchKeys, type KeyWatch } from './key-changes.ts';
-import { countActiveKeys, findKeyRow, hasKeyId, insertKeyRows, listKeyRows } from './key-row.ts';
+import { countActiveKeys, findKeyRow, hasKeyId, insertKeyRows, listKeyRows, updateKeyRow } from './key-row.ts';
 import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
 /** Every gateway process has all active keys in memory. */
@@ -92,36 +93,19 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
     });
   }
 
-  rotate(
-    id: string,
-    tenant: Tenant | undefined,
-    known: readonly [NewTokenHash, ...NewTokenHash[]],
-    event: AuditEvent,
-  ): Promise<RotateOutcome> {
-    return this.#change(async (database): Promise<RotateOutcome> => {
+  update(id: string, tenant: Tenant | undefined, update: KeyUpdate, event: AuditEvent): Promise<UpdateOutcome> {
+    const { token = [], ...columns } = update;
+    return this.#change(async (database): Promise<UpdateOutcome> => {
       const row = await findKeyRow(database, id, tenant);
       if (row === undefined) return { kind: 'not_found' };
-      if (await isKnown(database, known)) return { kind: 'token_taken' };
-      const problem = await storedPepperProblem(database, known);
+      if (await isKnown(database, token)) return { kind: 'token_taken' };
+      const problem = await storedPepperProblem(database, token);
       if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
-      const [{ pepper_version, token_mac }] = known;
-      const revision = await nextRevision(database, this.#writer);
-      const set = 'UPDATE gateway_keys SET pepper_version = $2, token_mac = $3, revision = $4, changed_by = $5 WHERE id = $1';
-      await database.execute(set, [id, pepper_version, token_mac, revision, this.#writer]);
-      await keepHashes(database, [{ id, known }]);
+      const changes = { ...columns, ...tokenColumns(token), revision: await nextRevision(database, this.#writer) };
+      await updateKeyRow(database, id, { ...changes, changed_by: this.#writer });
+      await keepHashes(database, [{ id, known: token }]);
       await insertAuditEvents(database, [event]);
-      return { kind: 'rotated', row: { ...row, pepper_version, token_mac, revision } };
-    });
-  }
-
-  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome> {
-    return this.#change(async (database): Promise<RevokeOutcome> => {
-      if ((await findKeyRow(database, id, tenant)) === undefined) return { kind: 'not_found' };
-      const revision = await nextRevision(database, this.#writer);
-      const set = 'UPDATE gateway_keys SET revoked_at = $2, revision = $3, changed_by = $4 WHERE id = $1';
-      await database.execute(set, [id, new Date(event.at), revision, this.#writer]);
-      await insertAuditEvents(database, [event]);
-      return { kind: 'revoked', revision };
+      return { kind: 'updated', row: { ...row, ...changes } };
     });
   }
 

@@ -4,7 +4,7 @@ import { recordedPeppers, recordPeppers } from '@vitrine/credentials/postgres/pe
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { KeyRow } from '../gateway-key.ts';
+import type { KeyRow } from '../key-row.ts';
 import type { KeyTokens, TokenMove } from '../key-store.ts';
 import { nextRevision } from './key-changes.ts';
 import { keyRowOf } from './key-row.ts';

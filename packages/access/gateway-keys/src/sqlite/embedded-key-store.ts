@@ -31,8 +31,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly find = this.#forward('find');
   readonly hasId = this.#forward('hasId');
   readonly create = this.#forward('create');
-  readonly rotate = this.#forward('rotate');
-  readonly revoke = this.#forward('revoke');
+  readonly update = this.#forward('update');
   readonly keepTokens = this.#forward('keepTokens');
   readonly changes = this.#forward('changes');
   readonly markUsed = this.#forward('markUsed');

@@ -1,9 +1,8 @@
 import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { PepperUse, StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { KeyRow } from '../gateway-key.ts';
-import { NEW_KEY_COLUMNS, storedKeyOf } from '../stored-key.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { NEW_KEY_COLUMNS, storedKeyOf, type KeyRow } from '../key-row.ts';
 import type { NewKey } from '../key-store.ts';
 
 const INSERT_KEY = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS.join(', ')}) VALUES (${NEW_KEY_COLUMNS.map(() => '?').join(', ')})`;
@@ -17,13 +16,13 @@ export function listKeyRows(database: DatabaseSync, tenant: Tenant | undefined):
   return database
     .prepare(`${SELECT_ACTIVE_KEYS}${condition} ORDER BY created_at, id`)
     .all(...values)
-    .map(keyRowOf);
+    .map(storedKeyOf);
 }
 
 export function findKeyRow(database: DatabaseSync, id: string, tenant: Tenant | undefined): KeyRow | undefined {
   const { condition, values } = ofTenant(tenant);
   const row = database.prepare(`${SELECT_ACTIVE_KEYS}${condition} AND id = ?`).get(...values, id);
-  return row === undefined ? undefined : keyRowOf(row);
+  return row === undefined ? undefined : storedKeyOf(row);
 }
 
 function ofTenant(tenant: Tenant | undefined): { readonly condition: string; readonly values: SQLInputValue[] } {
@@ -31,13 +30,22 @@ function ofTenant(tenant: Tenant | undefined): { readonly condition: string; rea
   return { condition: ' AND org_id = ? AND workspace_id = ?', values: [tenant.org_id, tenant.workspace_id] };
 }
 
+type ColumnValue = string | number | Uint8Array | readonly string[] | undefined;
+type Columns = Readonly<Record<string, ColumnValue>>;
+
 export function insertKeyRow(database: DatabaseSync, key: NewKey, revision: number): void {
-  const row: Readonly<Record<string, SQLInputValue | undefined>> = { ...key, permissions: key.permissions.join(' '), revision };
-  database.prepare(INSERT_KEY).run(...NEW_KEY_COLUMNS.map((column) => row[column] ?? null));
+  const row: Columns = { ...key, revision };
+  database.prepare(INSERT_KEY).run(...NEW_KEY_COLUMNS.map((column) => inputOf(row[column])));
 }
 
-export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {
-  return storedKeyOf(row, String(row['permissions'] ?? '').split(' '), row['token_mac'] as Uint8Array);
+export function updateKeyRow(database: DatabaseSync, id: string, columns: Columns): void {
+  const set = Object.keys(columns).map((column) => `${column} = ?`);
+  database.prepare(`UPDATE gateway_keys SET ${set.join(', ')} WHERE id = ?`).run(...Object.values(columns).map(inputOf), id);
+}
+
+function inputOf(value: ColumnValue): SQLInputValue {
+  if (typeof value !== 'object') return value ?? null;
+  return value instanceof Uint8Array ? value : value.join(' ');
 }
 
 /** The peppers of gateway keys. Hashes that only reserve a token need no pepper. A file of an earlier version has no fingerprints. */

@@ -22,7 +22,7 @@ const create = (store: SqliteKeyStore, id: string, token: string, tenant: object
   return store.create(key, [key], auditEvent()).kind;
 };
 const rotate = (store: SqliteKeyStore, id: string, token: string) =>
-  store.rotate(id, undefined, [hashOf(token)], auditEvent()).kind;
+  store.update(id, undefined, { token: [hashOf(token)] }, auditEvent()).kind;
 
 /** A key database as an earlier version made it. Schema 1 has only the present tokens of keys. */
 function makeSchema(at: string, version: number): void {
@@ -60,7 +60,7 @@ describe('a database of schema 1', () => {
     using store = new SqliteKeyStore(path);
     expect(store.list(undefined).map(({ id }) => id)).toEqual(['active']);
     expect(create(store, 'x', 'token of revoked', B)).toBe('token_taken');
-    expect(rotate(store, 'active', 'next')).toBe('rotated');
+    expect(rotate(store, 'active', 'next')).toBe('updated');
     expect(create(store, 'x', 'token of active', B)).toBe('token_taken');
     expect(create(store, 'revoked', 'new', B)).toBe('id_taken');
   });
@@ -71,7 +71,7 @@ describe('a database of schema 1', () => {
     makeSchema(join(folder.path, 'copy.db'), 1);
     for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);
     copyFileSync(join(folder.path, 'copy.db'), path);
-    expect((await store.rotate('active', undefined, [hashOf('next')], auditEvent())).kind).toBe('rotated');
+    expect((await store.update('active', undefined, { token: [hashOf('next')] }, auditEvent())).kind).toBe('updated');
     const key = newKey('x', { ...B, ...hashOf('token of active') });
     expect((await store.create(key, [key], auditEvent())).kind).toBe('token_taken');
   });

@@ -11,26 +11,27 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-log.ts';
-import type { KeyRow } from '../gateway-key.ts';
-import type {
-  CreateOutcome,
-  KeyChanges,
-  KeyTokens,
-  KeyUse,
-  NewKey,
-  RevokeOutcome,
-  RotateOutcome,
-  TokenMove,
+import { storedKeyOf, type KeyRow } from '../key-row.ts';
+import {
+  tokenColumns,
+  type CreateOutcome,
+  type KeyChanges,
+  type KeyTokens,
+  type KeyUpdate,
+  type KeyUse,
+  type NewKey,
+  type TokenMove,
+  type UpdateOutcome,
 } from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import {
   findKeyRow,
   insertKeyRow,
-  keyRowOf,
   listKeyRows,
   readStoredPeppers,
   recordPeppers,
   SELECT_ACTIVE_KEYS,
+  updateKeyRow,
 } from './key-row.ts';
 import { createKeyTables, inTransaction, KEY_DATABASE } from './key-tables.ts';
 
@@ -119,35 +120,18 @@ export class SqliteKeyStore implements Disposable {
     });
   }
 
-  rotate(
-    id: string,
-    tenant: Tenant | undefined,
-    known: readonly [NewTokenHash, ...NewTokenHash[]],
-    event: AuditEvent,
-  ): RotateOutcome {
-    return this.#transaction((): RotateOutcome => {
+  update(id: string, tenant: Tenant | undefined, { token = [], ...columns }: KeyUpdate, event: AuditEvent): UpdateOutcome {
+    return this.#transaction((): UpdateOutcome => {
       const row = this.find(id, tenant);
       if (row === undefined) return { kind: 'not_found' };
-      if (this.#isKnown(known)) return { kind: 'token_taken' };
-      const problem = pepperProblem(known, this.storedPeppers());
+      if (this.#isKnown(token)) return { kind: 'token_taken' };
+      const problem = pepperProblem(token, this.storedPeppers());
       if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
-      const [{ pepper_version, token_mac }] = known;
-      const revision = this.#nextRevision();
-      const set = 'UPDATE gateway_keys SET pepper_version = ?, token_mac = ?, revision = ? WHERE id = ?';
-      this.#database.prepare(set).run(pepper_version, token_mac, revision, id);
-      this.#keepHashes(id, known);
+      const changes = { ...columns, ...tokenColumns(token), revision: this.#nextRevision() };
+      updateKeyRow(this.#database, id, changes);
+      this.#keepHashes(id, token);
       insertAuditEvents(this.#database, [event]);
-      return { kind: 'rotated', row: { ...row, pepper_version, token_mac, revision } };
-    });
-  }
-
-  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): RevokeOutcome {
-    return this.#transaction((): RevokeOutcome => {
-      if (this.find(id, tenant) === undefined) return { kind: 'not_found' };
-      const revision = this.#nextRevision();
-      this.#database.prepare('UPDATE gateway_keys SET revoked_at = ?, revision = ? WHERE id = ?').run(event.at, revision, id);
-      insertAuditEvents(this.#database, [event]);
-      return { kind: 'revoked', revision };
+      return { kind: 'updated', row: { ...row, ...changes } };
     });
   }
 
@@ -168,7 +152,7 @@ export class SqliteKeyStore implements Disposable {
       return {
         store: this.#file,
         revision: this.#nextRevision() - 1,
-        active: this.#database.prepare(`${SELECT_ACTIVE_KEYS} AND revision > ?`).all(since).map(keyRowOf),
+        active: this.#database.prepare(`${SELECT_ACTIVE_KEYS} AND revision > ?`).all(since).map(storedKeyOf),
         revoked: (since === 0 ? [] : this.#database.prepare(revoked).all(since)).map(({ id, revision }) => ({
           id: String(id),
           revision: Number(revision),

@@ -56,11 +56,11 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
     const rotation = auditEvent({ action: 'gateway_key.rotate', target: 'a', at: T0 + 1 });
-    await store.rotate('a', A, [hashOf('new')], rotation);
-    await store.rotate('none', A, [hashOf('newer')], rotation);
+    await store.update('a', A, { token: [hashOf('new')] }, rotation);
+    await store.update('none', A, { token: [hashOf('newer')] }, rotation);
     const revocation = auditEvent({ action: 'gateway_key.revoke', target: 'a', at: T0 + 2 });
-    await store.revoke('a', B, revocation);
-    await store.revoke('a', A, revocation);
+    await store.update('a', B, { revoked_at: T0 }, revocation);
+    await store.update('a', A, { revoked_at: T0 }, revocation);
     expect((await eventsOf(store)).map((one) => [one.action, one.target, one.outcome])).toEqual([
       ['gateway_key.create', 'a', 'allow'],
       ['gateway_key.rotate', 'a', 'allow'],

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import type { NewTokenHash } from '@vitrine/credentials/token-hashes';
-import type { KeyStore, NewKey } from '../key-store.ts';
+import type { KeyStore, KeyUpdate, NewKey } from '../key-store.ts';
 import type { KeyBounds, KeyPlace, OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, B, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 
@@ -41,12 +41,23 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(await other.find('full', A)).toEqual(row);
     });
 
+    test('an update sets its columns and no others, also for another process', async () => {
+      await create(store, 'k', { name: 'before', description: 'd', plan: 'gold' });
+      const before = await store.find('k', A);
+      const changes: KeyUpdate = { name: 'after', role: 'viewer', permissions: ['keys:manage'], plan: undefined };
+      const outcome = await store.update('k', A, changes, auditEvent());
+      const row = { ...before, ...changes, revision: expect.any(Number) };
+      expect(outcome).toEqual({ kind: 'updated', row });
+      await using other = place.open();
+      expect(await other.find('k', A)).toEqual(row);
+    });
+
     test('active keys are listed by created_at, then id', async () => {
       await create(store, 'z', { created_at: T0 });
       await create(store, 'b', { created_at: T0 + 1 });
       await create(store, 'a', { created_at: T0 + 1 });
       await create(store, 'gone', { created_at: T0 });
-      await store.revoke('gone', A, auditEvent());
+      await store.update('gone', A, { revoked_at: T0 }, auditEvent());
       expect(ids(await store.list(A))).toEqual(['z', 'a', 'b']);
     });
 
@@ -56,7 +67,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       await create(full, 'one');
       await create(full, 'two');
       expect(await create(full, 'three')).toEqual({ kind: 'full', maxActiveKeys: 2 });
-      await full.revoke('one', A, auditEvent());
+      await full.update('one', A, { revoked_at: T0 }, auditEvent());
       expect(await create(full, 'three')).toMatchObject({ kind: 'created' });
     });
 
@@ -74,7 +85,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   describe('ids and tokens', () => {
     test('are reserved forever, also those of a revoked key, also against another tenant', async () => {
       await create(store, 'once');
-      await store.revoke('once', A, auditEvent());
+      await store.update('once', A, { revoked_at: T0 }, auditEvent());
       expect(await create(store, 'once', { ...hashOf('another token') })).toEqual({ kind: 'id_taken' });
       expect(await create(store, 'once', { ...B, ...hashOf('another token') })).toEqual({ kind: 'id_taken' });
       expect(await create(store, 'twice', { ...hashOf('token of once') })).toEqual({ kind: 'token_taken' });
@@ -84,13 +95,13 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     test('a replaced token stays reserved for the same key, the same tenant and any other', async () => {
       await create(store, 'k', hashOf('first'));
       for (const next of ['second', 'third'])
-        expect(await store.rotate('k', undefined, [hashOf(next)], auditEvent())).toMatchObject({ kind: 'rotated' });
+        expect(await store.update('k', undefined, { token: [hashOf(next)] }, auditEvent())).toMatchObject({ kind: 'updated' });
       for (const old of ['first', 'second']) {
         expect(await create(store, 'same-tenant', hashOf(old))).toEqual({ kind: 'token_taken' });
         expect(await create(store, 'other-tenant', { ...B, ...hashOf(old) })).toEqual({ kind: 'token_taken' });
-        expect(await store.rotate('k', undefined, [hashOf(old)], auditEvent())).toEqual({ kind: 'token_taken' });
+        expect(await store.update('k', undefined, { token: [hashOf(old)] }, auditEvent())).toEqual({ kind: 'token_taken' });
       }
-      await store.revoke('k', A, auditEvent());
+      await store.update('k', A, { revoked_at: T0 }, auditEvent());
       await using other = place.open();
       for (const old of ['first', 'second', 'third'])
         expect(await create(other, 'later', { ...B, ...hashOf(old) })).toEqual({ kind: 'token_taken' });
@@ -98,8 +109,8 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
 
     test('a token is found by its hash under an older pepper, also by a process with only that one', async () => {
       await create(store, 'old', hashOf('token', 1));
-      const rotated = await store.rotate('old', A, [hashOf('next', 2), hashOf('next', 1)], auditEvent());
-      expect(rotated.kind).toBe('rotated');
+      const rotated = await store.update('old', A, { token: [hashOf('next', 2), hashOf('next', 1)] }, auditEvent());
+      expect(rotated.kind).toBe('updated');
       const again = newKey('new', hashOf('token', 2));
       expect(await store.create(again, [again, hashOf('token', 1)], auditEvent())).toEqual({ kind: 'token_taken' });
       expect(await create(store, 'of an older process', hashOf('next', 1))).toEqual({ kind: 'token_taken' });
@@ -125,10 +136,10 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     test('a rotation ends the old token, and rejects a token in use or the present one', async () => {
       await create(store, 'k');
       await create(store, 'other');
-      const rotate = (token: string) => store.rotate('k', A, [hashOf(token)], auditEvent());
+      const rotate = (token: string) => store.update('k', A, { token: [hashOf(token)] }, auditEvent());
       expect(await rotate('token of other')).toEqual({ kind: 'token_taken' });
       expect(await rotate('token of k')).toEqual({ kind: 'token_taken' });
-      expect(await rotate('new')).toMatchObject({ kind: 'rotated', row: { ...storedHashOf('new'), id: 'k' } });
+      expect(await rotate('new')).toMatchObject({ kind: 'updated', row: { ...storedHashOf('new'), id: 'k' } });
       expect((await store.find('k', A))?.token_mac).toEqual(hashOf('new').token_mac);
     });
 
@@ -147,11 +158,11 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   describe('changes', () => {
     test('from revision 0 they are the active keys, and afterwards the changes since', async () => {
       for (const id of ['a', 'b', 'c']) await create(store, id);
-      await store.revoke('a', A, auditEvent());
+      await store.update('a', A, { revoked_at: T0 }, auditEvent());
       const first = await store.changes(0);
       expect([ids(first.active).toSorted(), first.revoked]).toEqual([['b', 'c'], []]);
-      await store.rotate('b', A, [hashOf('new')], auditEvent());
-      await store.revoke('c', A, auditEvent());
+      await store.update('b', A, { token: [hashOf('new')] }, auditEvent());
+      await store.update('c', A, { revoked_at: T0 }, auditEvent());
       const next = await store.changes(first.revision);
       expect([ids(next.active), ids(next.revoked), next.store]).toEqual([['b'], ['c'], first.store]);
       expect(await store.changes(next.revision)).toMatchObject({ revision: next.revision, active: [], revoked: [] });
@@ -170,8 +181,8 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       const write = async (writer: KeyStore, name: string) => {
         for (let i = 0; i < 30; i += 1) {
           await create(writer, `${name}${i}`);
-          if (i % 3 === 1) await writer.rotate(`${name}${i}`, A, [hashOf(`next of ${name}${i}`)], auditEvent());
-          if (i % 3 === 2) await writer.revoke(`${name}${i - 1}`, A, auditEvent());
+          if (i % 3 === 1) await writer.update(`${name}${i}`, A, { token: [hashOf(`next of ${name}${i}`)] }, auditEvent());
+          if (i % 3 === 2) await writer.update(`${name}${i - 1}`, A, { revoked_at: T0 }, auditEvent());
         }
       };
       const seen = new Map<string, { readonly revision: number; readonly token: string | undefined }>();
@@ -205,10 +216,10 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       await create(store, 'second');
       expect(notified).toBe(0);
       const { revision } = await store.changes(0);
-      const revoked = await other.revoke('own', undefined, auditEvent());
+      const revoked = await other.update('own', undefined, { revoked_at: T0 }, auditEvent());
       await waitUntil(() => notified === 1, { what: 'the change of the other process' });
       const changes = await store.changes(revision);
-      expect([revoked.kind, ids(changes.revoked)]).toEqual(['revoked', ['own']]);
+      expect([revoked.kind, ids(changes.revoked)]).toEqual(['updated', ['own']]);
     });
   });
 }
@@ -236,11 +247,11 @@ export function testTenantIsolation(openPlace: () => Promise<KeyPlace>, numRuns:
             expect((await create(own, target, { ...actor, ...hashOf(chosen) })).kind).toBe(expected);
             if (expected === 'created') owners.set(target, { tenant: actor, token: chosen, isActive: true });
           } else if (kind === 'rotate') {
-            const expected = !isOwn ? 'not_found' : tokens.has(chosen) ? 'token_taken' : 'rotated';
-            expect((await own.rotate(target, actor, [hashOf(chosen)], event)).kind).toBe(expected);
-            if (expected === 'rotated' && known !== undefined) known.token = chosen;
+            const expected = !isOwn ? 'not_found' : tokens.has(chosen) ? 'token_taken' : 'updated';
+            expect((await own.update(target, actor, { token: [hashOf(chosen)] }, event)).kind).toBe(expected);
+            if (expected === 'updated' && known !== undefined) known.token = chosen;
           } else {
-            expect((await own.revoke(target, actor, event)).kind).toBe(isOwn ? 'revoked' : 'not_found');
+            expect((await own.update(target, actor, { revoked_at: T0 }, event)).kind).toBe(isOwn ? 'updated' : 'not_found');
             if (isOwn && known !== undefined) known.isActive = false;
           }
           // Never removed: a token that a key ever had is reserved forever.

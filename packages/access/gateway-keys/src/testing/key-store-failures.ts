@@ -12,8 +12,10 @@ type Step = (store: OpenedKeyStore) => Promise<unknown>;
 /** Every method of the ports, changes first; each must be possible again after it has failed. A method without a step does not compile. */
 const STEPS_OF: { readonly [Method in PortMethod]: readonly Step[] } = {
   create: [(store) => createKey(store, 'a', 'first'), (store) => createKey(store, 'b', 'second')],
-  rotate: [(store) => store.rotate('a', A, [hashOf('third'), hashOf('third', 2)], auditEvent({ target: 'a', at: T0 + 1 }))],
-  revoke: [(store) => store.revoke('b', A, auditEvent({ target: 'b', at: T0 + 2 }))],
+  update: [
+    (store) => store.update('a', A, { token: [hashOf('third'), hashOf('third', 2)] }, auditEvent({ target: 'a', at: T0 + 1 })),
+    (store) => store.update('b', A, { revoked_at: T0 + 2 }, auditEvent({ target: 'b', at: T0 + 2 })),
+  ],
   keepTokens: [(store) => store.keepTokens(['file-1', 'file-2'].map((id) => ({ id, known: [hashOf(id), hashOf(id, 2)] })))],
   markUsed: [(store) => store.markUsed(['a', 'none'].map((id) => ({ id, at: T0 + 3 })))],
   moveTokens: [(store) => store.moveTokens([{ id: 'a', from: storedHashOf('third'), to: hashOf('third', 2) }])],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewTokenHash } from '@vitrine/credentials/token-hashes';
 import type { KeyPlace, OpenedKeyStore } from './key-place.ts';
-import { A, auditEvent, B, hashOf, newKey, storedHashOf } from './key-rows.ts';
+import { A, auditEvent, B, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 
 const identityOf = ({ pepper_version, pepper_fingerprint }: NewTokenHash) => ({ pepper_version, pepper_fingerprint });
 
@@ -26,7 +26,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       expect(await store.storedPeppers()).toEqual({ recorded: [], used: [] });
       await create('k', hashOf('token', 1), hashOf('token', 2));
       await create('revoked', hashOf('another', 1), hashOf('another', 2));
-      await store.revoke('revoked', A, auditEvent());
+      await store.update('revoked', A, { revoked_at: T0 }, auditEvent());
       await using other = place.open();
       expect(await other.storedPeppers()).toEqual({
         recorded: [identityOf(hashOf('', 1)), identityOf(hashOf('', 2))],
@@ -40,7 +40,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       const problem = { kind: 'different', pepper_version: 1, hashes: 1 };
       const wrong = hashOf('next', 1, 'b');
       expect(await create('l', wrong)).toEqual({ kind: 'pepper_mismatch', problem });
-      expect(await store.rotate('k', A, [wrong], auditEvent())).toEqual({ kind: 'pepper_mismatch', problem });
+      expect(await store.update('k', A, { token: [wrong] }, auditEvent())).toEqual({ kind: 'pepper_mismatch', problem });
       expect(await store.keepTokens([{ id: 'file', known: [wrong] }])).toEqual([]);
       expect(await store.moveTokens([{ id: 'k', from: hashOf('token'), to: wrong }])).toEqual([]);
       await store.recordPeppers([wrong]);
@@ -52,7 +52,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       await create('k', hashOf('token'));
       const problem = { kind: 'missing', pepper_version: 1, hashes: 1 };
       expect(await create('l', hashOf('other', 2))).toEqual({ kind: 'pepper_mismatch', problem });
-      expect(await store.rotate('k', A, [hashOf('next', 2)], auditEvent())).toMatchObject({ kind: 'rotated' });
+      expect(await store.update('k', A, { token: [hashOf('next', 2)] }, auditEvent())).toMatchObject({ kind: 'updated' });
       expect(await create('l', hashOf('other', 2))).toMatchObject({ kind: 'created' });
     });
 
@@ -74,7 +74,7 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
       expect(active).toEqual([moved]);
       expect((await store.storedPeppers()).used).toEqual([{ pepper_version: 2, hashes: 1 }]);
       for (const version of [1, 2]) expect(await create('other', hashOf('token', version))).toEqual({ kind: 'token_taken' });
-      await store.revoke('k', A, auditEvent());
+      await store.update('k', A, { revoked_at: T0 }, auditEvent());
       for (const version of [1, 2]) expect(await create('other', hashOf('token', version))).toEqual({ kind: 'token_taken' });
     });
 
@@ -85,9 +85,9 @@ export function testPeppers(openPlace: () => Promise<KeyPlace>): void {
 
     test('does not move when it was replaced, revoked or moved in the meantime, or another key has it', async () => {
       await create('rotated', hashOf('one', 1), hashOf('one', 2));
-      await store.rotate('rotated', A, [hashOf('two', 1), hashOf('two', 2)], auditEvent());
+      await store.update('rotated', A, { token: [hashOf('two', 1), hashOf('two', 2)] }, auditEvent());
       await create('revoked', hashOf('three', 1), hashOf('three', 2));
-      await store.revoke('revoked', A, auditEvent());
+      await store.update('revoked', A, { revoked_at: T0 }, auditEvent());
       await create('moved', hashOf('four', 1), hashOf('four', 2));
       await store.moveTokens([move('moved', 'four')]);
       await create('held', hashOf('five', 1));

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { BACKGROUND_ROLES, COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
+import type { Recorded } from '../field-schemas.ts';
+import { RECORDED_FIELDS, type FieldKind, type TraceField } from '../trace-fields.ts';
 import type { TraceRecord } from '../trace-record.ts';
+import { BACKGROUND_ROLES } from '../trace-values.ts';
 
 /** Often with characters that the codec encodes specially. */
 const text = fc.oneof(
@@ -11,27 +13,30 @@ const id = fc.string({ unit: 'grapheme' });
 const count = fc.maxSafeNat();
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((made) => new Uint8Array(made));
 
-/** Every field of a record. A missing one does not compile. */
-const fields: { readonly [Field in keyof Required<TraceRecord>]: fc.Arbitrary<TraceRecord[Field]> } = {
+const KINDS: { readonly [Kind in FieldKind]: fc.Arbitrary<Recorded<Kind>> } = {
   id: bytes(16),
+  time: count,
+  text,
+  count,
+  status: fc.integer({ min: 100, max: 599 }),
+  hash: bytes(32),
+  usd: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  boolean: fc.boolean(),
+};
+
+type Arbitraries<Name extends keyof TraceRecord> = { readonly [Field in Name]-?: fc.Arbitrary<TraceRecord[Field]> };
+
+const ofRecordedFields = Object.fromEntries(
+  Object.entries<TraceField>(RECORDED_FIELDS).map(([name, { kind, values, optional }]) => {
+    const value: fc.Arbitrary<unknown> = values === undefined ? KINDS[kind] : fc.constantFrom(...values);
+    return [name, optional === true ? fc.option(value, { nil: undefined }) : value];
+  }),
+) as Arbitraries<keyof typeof RECORDED_FIELDS>;
+
+/** Every field of a record. A missing one does not compile. */
+const fields: Arbitraries<keyof TraceRecord> = {
+  ...ofRecordedFields,
   scope: fc.record({ org_id: id, workspace_id: id, gateway_key_id: id, role: id }),
-  timestamp: count,
-  created_at: count,
-  provider: fc.constantFrom(...PROVIDERS),
-  model: text,
-  request_method: text,
-  request_path: text,
-  response_status: fc.integer({ min: 100, max: 599 }),
-  outcome: fc.constantFrom(...OUTCOMES),
-  input_tokens: count,
-  output_tokens: count,
-  total_tokens: count,
-  usage_status: fc.constantFrom(...USAGE_STATUSES),
-  latency_ms: count,
-  time_to_first_token_us: count,
-  api_key_hash: fc.option(bytes(32), { nil: undefined }),
-  estimated_cost_usd: fc.double({ min: 0, max: 1e9, noNaN: true }),
-  cost_status: fc.constantFrom(...COST_STATUSES),
   lineage: fc.record(
     {
       group_fallback: fc.boolean(),

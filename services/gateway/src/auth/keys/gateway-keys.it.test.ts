@@ -236,7 +236,12 @@ describe('rotate and revoke', () => {
     const key = await make({});
     using store = new SqliteKeyStore(path());
     const event = { at: 1, actor: 'system', action: 'gateway_key.revoke', target: key.id, outcome: 'allow' } as const;
-    store.revoke(key.id, undefined, { ...event, reason: '', correlation_id: '', org_id: '', workspace_id: '' });
+    store.update(
+      key.id,
+      undefined,
+      { revoked_at: 1 },
+      { ...event, reason: '', correlation_id: '', org_id: '', workspace_id: '' },
+    );
     await waitUntil(async () => (await works(key.token)) === 401, { what: 'the key to be rejected' });
   });
 });

@@ -3,15 +3,10 @@ import { pepperProblemText, type PepperProblem } from '@vitrine/credentials/pepp
 import type { NewTokenHash, TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { AuditEvent } from '@vitrine/gateway-keys/audit-log';
-import {
-  gatewayKeyOf,
-  type GatewayKey,
-  type GatewayKeyWithToken,
-  type Identity,
-  type KeyRow,
-} from '@vitrine/gateway-keys/gateway-key';
+import { gatewayKeyOf, type GatewayKey, type GatewayKeyWithToken, type Identity } from '@vitrine/gateway-keys/gateway-key';
 import { idText, isReservedKeyId, RESERVED_KEY_ID } from '@vitrine/gateway-keys/key-fields';
-import type { KeyStore } from '@vitrine/gateway-keys/key-store';
+import type { KeyRow } from '@vitrine/gateway-keys/key-row';
+import type { KeyStore, KeyUpdate } from '@vitrine/gateway-keys/key-store';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_ROLE, effectivePermissions } from '@vitrine/gateway-keys/role';
 import { scrub } from '@vitrine/privacy/scrub';
@@ -145,19 +140,15 @@ export class GatewayKeys {
       requireHeldPermissions(actor, effectivePermissions(found.role, found.permissions));
       await this.#rejectIdAsToken(chosen, id);
       const { token, known } = this.#hashed(chosen);
-      const outcome = await this.#options.store.rotate(id, actor.identity, known, event);
-      if (outcome.kind === 'rotated') return this.#applied(outcome.row, token);
-      if (outcome.kind === 'pepper_mismatch') throw pepperMismatch(outcome.problem);
-      throw outcome.kind === 'not_found' ? notFound() : tokenTaken();
+      return this.#applied(await this.#update(actor, id, { token: known }, event), token);
     });
   }
 
   async revoke(actor: KeyActor, id: string): Promise<void> {
     return this.#audited(actor, 'gateway_key.revoke', id, async (event) => {
       await this.#changeable(actor, id, event);
-      const outcome = await this.#options.store.revoke(id, actor.identity, event);
-      if (outcome.kind === 'not_found') throw notFound();
-      this.#options.material().ring.remove(id, outcome.revision);
+      const { revision } = await this.#update(actor, id, { revoked_at: event.at }, event);
+      this.#options.material().ring.remove(id, revision);
     });
   }
 
@@ -172,6 +163,13 @@ export class GatewayKeys {
     event.workspace_id = found.workspace_id;
     if (found.managed_by !== undefined) throw managed(found);
     return found;
+  }
+
+  async #update({ identity }: KeyActor, id: string, update: KeyUpdate, event: EventDraft): Promise<KeyRow> {
+    const outcome = await this.#options.store.update(id, identity, update, event);
+    if (outcome.kind === 'updated') return outcome.row;
+    if (outcome.kind === 'pepper_mismatch') throw pepperMismatch(outcome.problem);
+    throw outcome.kind === 'not_found' ? notFound() : tokenTaken();
   }
 
   #requireMutable(): void {

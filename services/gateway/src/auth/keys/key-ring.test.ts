@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
-import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import type { KeyRow } from '@vitrine/gateway-keys/key-row';
 import { keyRow, testHashes } from '../../testing/key-rows.ts';
 import { KeyRing } from './key-ring.ts';
 

@@ -1,5 +1,6 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { identityOf, keyScope, type Identity, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import { identityOf, keyScope, type Identity } from '@vitrine/gateway-keys/gateway-key';
+import type { KeyRow } from '@vitrine/gateway-keys/key-row';
 import type { KeyChanges, KeyUse, TokenMove } from '@vitrine/gateway-keys/key-store';
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../caller.ts';

@@ -16,7 +16,7 @@ import type { AuthConfig, FileKey } from '../auth-config.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
 import { openKeyStore, type KeyStoreOptions } from './open-key-store.ts';
-import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import type { KeyRow } from '@vitrine/gateway-keys/key-row';
 
 /** The parts of the configuration that keys depend on. */
 interface KeysSettings {

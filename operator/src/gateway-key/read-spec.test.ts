@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readSpec } from './key-fields-of-spec.ts';
+import { readSpec } from './read-spec.ts';
 
 const object = (spec: Readonly<Record<string, unknown>>) => ({
   metadata: { name: 'ci', namespace: 'team-a', uid: 'u', resourceVersion: '1', generation: 1 },

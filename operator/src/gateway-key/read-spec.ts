@@ -1,11 +1,8 @@
-import { descriptionText, idText, nameText, roleText } from '@vitrine/gateway-keys/key-fields';
-import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
-import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
-import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { createHash } from 'node:crypto';
-import type { z } from 'zod';
 import type { ConditionReason } from '../runtime/conditions.ts';
-import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
+import type { GatewayKeyObject } from './gateway-key-resource.ts';
+import { gatewayKeySpec, TEXT_RULES, type GatewayKeySpec, type TextField } from './gateway-key-spec.ts';
 import { isConditionReason } from './observed-key.ts';
 
 /** Annotations with this prefix record when and why a token was created. Changed by others, they would cause repeated rotations. */
@@ -19,21 +16,6 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   if (typeof keyId === 'string' && keyId !== '') return keyId;
   return `gk_${createHash('sha256').update(uid).digest('hex').slice(0, 16)}`;
 }
-
-type TextField = {
-  [Field in keyof GatewayKeySpec]-?: string extends NonNullable<GatewayKeySpec[Field]> ? Field : never;
-}[keyof GatewayKeySpec];
-
-/** What the gateway requires of texts that it stores: a credential that was pasted into one must not be shown. A text without an entry does
- *  not compile; undefined where the schema says all. */
-const TEXT_RULES: { readonly [Field in TextField]: z.ZodType | undefined } = {
-  keyId: idText,
-  displayName: nameText,
-  description: descriptionText,
-  role: roleText,
-  plan: undefined,
-  secretName: undefined,
-};
 
 /** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
 export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | ConditionReason {
@@ -73,18 +55,6 @@ export function secretKeyOf(object: GatewayKeyObject): string {
   const { namespace, name } = object.metadata;
   const spec = readSpec(object);
   return `${namespace}/${isConditionReason(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
-}
-
-export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec, tenant: Tenant): ManagedKeyFields {
-  return {
-    ...tenant,
-    name: spec.displayName || metadata.name,
-    description: spec.description || undefined,
-    role: spec.role.toLowerCase(),
-    permissions: spec.permissions as readonly Permission[],
-    plan: spec.plan,
-    managed_resource: `GatewayKey ${metadata.namespace}/${metadata.name}`,
-  };
 }
 
 /** The effect of deleting a GatewayKey. Read without the rest of the spec, which may not parse, because a key is revoked only on request. */
