@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import { findCredentials } from '../scrub.ts';
 import fc from 'fast-check';
 import type { BodyKind } from '../redaction.ts';
@@ -378,7 +379,7 @@ describe('any stream', () => {
           if (shape.isJson === true) expect(JSON.parse(joined)).toMatchObject({ n: 1 });
         }
       }),
-      { numRuns: 300, seed: 12 },
+      { numRuns: propertyRuns(300), seed: 12 },
     );
   });
 
@@ -393,7 +394,7 @@ describe('any stream', () => {
           expect(redacted(text, framing === undefined ? 'json' : 'sse')).toEqual({ text, counts: noFindings() });
         },
       ),
-      { numRuns: 300, seed: 12 },
+      { numRuns: propertyRuns(300), seed: 12 },
     );
   });
 });
