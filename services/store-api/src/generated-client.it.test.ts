@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { reconcileUsage } from '@vitrine/stores/metering/usage-reports';
+import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import { startTestStoreApi, type TestApiKey, type TestRequest, type TestStoreApi } from './testing/start-test-store-api.ts';
 
@@ -57,7 +58,7 @@ const inputs = fc.oneof(
     '%',
     '',
   ),
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.domain(),
   fc.webUrl({ withQueryParameters: true }),
   fc.ipV6(),
@@ -74,7 +75,7 @@ const bodies = fc.oneof(
     )
     .map((body) => JSON.stringify(body)),
   fc.json(),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
 );
 
 function valueOf({ schema }: Parameter): fc.Arbitrary<string> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
+import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import { canonicalDomain } from './canonical-domain.ts';
 
@@ -61,11 +62,18 @@ describe('the canonical domain', () => {
     expect(inputs.filter((input) => canonicalDomain(input) !== undefined)).toEqual([]);
   });
 
+  const authority = fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true });
+  const encoded = fc.string({ unit: anyCharacter }).map(encodeURIComponent);
+  const userInfo = fc.array(fc.oneof(encoded, fc.constantFrom(...`!$&'()*+,;=:`))).map((parts) => parts.join(''));
+  const url = fc
+    .tuple(fc.constantFrom('http', 'https'), fc.webAuthority(), encoded)
+    .map(([scheme, host, path]) => `${scheme}://${host}/${path}`);
   const hostLike = fc.oneof(
     fc.domain(),
-    fc.webUrl(),
-    fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true, withUserInfo: true }),
-    fc.string({ unit: 'binary' }),
+    url,
+    authority,
+    fc.tuple(userInfo, authority).map((parts) => parts.join('@')),
+    fc.string({ unit: anyCharacter }),
     fc
       .array(fc.constantFrom('a', 'xn--', '.', '。', '-', '_', '%', '%2e', '@', ':', '/', '\\', ' ', 'com', 'co.uk', 'ß', '0x'))
       .map((parts) => parts.join('')),

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import { BODY_KINDS } from '@vitrine/privacy/redaction';
 import type { CapturedExchange } from './captured-exchange.ts';
@@ -7,7 +8,7 @@ import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace-values';
 import { UPSTREAM_ERRORS } from '@vitrine/traces/upstream-error';
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) }),
 );
 const body = fc.record({

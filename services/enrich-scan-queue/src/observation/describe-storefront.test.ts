@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
 import type { PageClass, PageEvidence } from '@vitrine/registry/evidence/evidence';
@@ -204,7 +205,7 @@ const oddity = fc.oneof(
     JSON.parse('{"__proto__":{"price":"1"},"constructor":1}'),
     '😀'.repeat(200),
   ),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.jsonValue({ maxDepth: 2 }),
 );
 const record = (...names: readonly string[]) =>

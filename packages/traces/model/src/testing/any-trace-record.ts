@@ -1,3 +1,4 @@
+import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import type { Recorded } from '../field-schemas.ts';
 import { RECORDED_FIELDS, type FieldKind, type TraceField } from '../trace-fields.ts';
@@ -6,7 +7,7 @@ import { BACKGROUND_ROLES } from '../trace-values.ts';
 
 /** Often with characters that the codec encodes specially. */
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: fc.constantFrom('a', '"', '\n', '\r', '\t', '\x1c', '\x1e', '\ud800') }),
 );
 const id = fc.string({ unit: 'grapheme' });
