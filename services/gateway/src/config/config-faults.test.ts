@@ -99,7 +99,7 @@ describe('an invalid value of every key of the configuration', () => {
         expect(parts.filter((part) => !paths.some(([top]) => top === part))).toEqual([]);
         for (const part of parts) refused.add(part);
       }
-      expect([...refused].toSorted()).toEqual(paths.map(([top]) => top).toSorted());
+      expect(refused).toEqual(new Set(paths.map(([top]) => top)));
     },
   );
 });
