@@ -1,6 +1,7 @@
 import { issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import type { z } from 'zod';
+import { BodyChunks } from './body-chunks.ts';
 
 /** A JSON body of at most `maxBytes`; an empty one means `{}`. The texts are the errors of 413 and 400. */
 export interface JsonBody<Body> {
@@ -31,7 +32,7 @@ export async function readBodyBytes(
   body: AsyncIterable<Buffer>,
   { maxBytes, tooLarge, readMaxBytes }: { readonly maxBytes: number; readonly tooLarge: string; readonly readMaxBytes: number },
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const chunks = new BodyChunks();
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
@@ -39,7 +40,7 @@ export async function readBodyBytes(
     else if (bytes > readMaxBytes) break;
   }
   if (bytes > maxBytes) throw new Fault('body_too_large', { say: tooLarge });
-  return Buffer.concat(chunks);
+  return chunks.joined();
 }
 
 /** Parses the JSON text that `read` returns; `read` may throw while decoding. Faults: `invalid_body` with the text `invalid`. */

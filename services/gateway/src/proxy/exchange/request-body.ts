@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyCapture } from '../../recording/capture/body-capture.ts';
+import { BodyChunks } from '@vitrine/http-api/requests/body-chunks';
 import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 
 /** Request bodies up to this length are sent in one write with their head; longer ones and those of unknown length stream. */
@@ -22,12 +23,12 @@ export function readRequestBody(
   sent.kind = bodyKindOf(headers['content-type']);
   sent.coding = contentCodingOf(headers['content-encoding']);
   if (length === undefined || Number(length) > BUFFERED_MAX_BYTES) return send(captured(request, sent, onChunk));
-  const chunks: Buffer[] = [];
+  const chunks = new BodyChunks();
   request.on('data', (chunk: Buffer) => {
     sent.push(chunk);
     chunks.push(chunk);
   });
-  request.on('end', () => send(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+  request.on('end', () => send(chunks.joined()));
 }
 
 /** The body, pulled by the upstream so that a slow provider slows the client down. The client's connection stays open when the

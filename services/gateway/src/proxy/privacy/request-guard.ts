@@ -6,6 +6,7 @@ import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '@vitrine/http-api/rejection';
+import { BodyChunks } from '@vitrine/http-api/requests/body-chunks';
 import { inspectableText, tooLarge, uninspectableReason, type Uninspectable } from './inspectable-body.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -148,13 +149,13 @@ export function readGuarded(
     done({ rejection: uninspectable(why) });
     return NOTHING;
   }
-  let chunks: Buffer[] = [];
+  let chunks = new BodyChunks();
   let held = 0;
   const release = () => {
     request.off('data', onData).off('end', onEnd);
     guard.give(held);
     held = 0;
-    chunks = [];
+    chunks = new BodyChunks();
   };
   const onData = (chunk: Buffer) => {
     const fits = held + chunk.length <= guard.maxBytes;
@@ -166,7 +167,7 @@ export function readGuarded(
       done({ rejection: fits ? GUARD_IS_FULL : uninspectable(tooLarge(guard.maxBytes)) });
     }
   };
-  const onEnd = () => done({ body: Buffer.concat(chunks) });
+  const onEnd = () => done({ body: chunks.joined() });
   request.on('data', onData).on('end', onEnd);
   return { release };
 }
