@@ -1,6 +1,6 @@
 import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
 import type { Rejection } from '@vitrine/http-api/rejection';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 /** Whether a value sent on a connection is a gateway key. Costs one hash per connection and value. */
 export type IsGatewayKey = (value: string, connection: object) => boolean;
@@ -11,7 +11,8 @@ export const KEY_IN_CREDENTIAL: Rejection = { status: 401, error: 'gateway key i
 /** The prefix of generated tokens. */
 const TOKEN_PREFIX = 'sgk_';
 const TOKEN_MIN_LENGTH = 24;
-const CREDENTIAL_PARAMETERS = ['key', 'api_key', 'api-key', 'access_token', 'token'];
+const QUOTED = /^["'](.+)["']$/;
+const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
 
 /** `verify` finds the key of a token. Without it only generated tokens are recognised. */
 export function gatewayKeyTest(verify: ((token: string, connection: object) => object | undefined) | undefined): IsGatewayKey {
@@ -22,18 +23,21 @@ export function gatewayKeyTest(verify: ((token: string, connection: object) => o
   };
 }
 
-/** Whether a gateway key is in a header or parameter from which a provider reads its credential. */
-export function hasMisplacedKey(isGatewayKey: IsGatewayKey, { headers, url = '', socket }: IncomingMessage): boolean {
-  return credentialsIn(headers, url).some((value) => isGatewayKey(value, socket));
+/** Whether a gateway key is in a header from which a provider reads its credential, or in the query. */
+export function hasMisplacedKey(isGatewayKey: IsGatewayKey, request: IncomingMessage): boolean {
+  return credentialsIn(request).some((value) => isGatewayKey(value, request.socket));
 }
 
-function credentialsIn(headers: IncomingHttpHeaders, url: string): string[] {
-  const { authorization = '' } = headers;
-  const [scheme = '', value = ''] = authorization.trim().split(/[ \t]+/, 2);
-  const basic = scheme.toLowerCase() === 'basic' ? Buffer.from(value, 'base64').toString('latin1').split(':') : [];
-  const named = [headers['x-api-key'], headers['api-key'], headers['x-goog-api-key']].flatMap((one) => one ?? []);
+/** Everything in them that may be a token. All lines of a repeated header are forwarded, so all of them are read. */
+function credentialsIn({ rawHeaders, url = '' }: IncomingMessage): string[] {
   const query = url.indexOf('?');
-  const parameters = query < 0 ? undefined : new URLSearchParams(url.slice(query + 1));
-  const inQuery = CREDENTIAL_PARAMETERS.flatMap((name) => parameters?.getAll(name) ?? []);
-  return [scheme, value, ...basic, ...named.map((one) => one.trim()), ...inQuery];
+  const found = query < 0 ? [] : [...new URLSearchParams(url.slice(query + 1))].flat();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (!CREDENTIAL_HEADERS.has((rawHeaders[at] ?? '').toLowerCase())) continue;
+    const words = (rawHeaders[at + 1] ?? '').split(/[ \t,]+/);
+    const [scheme = '', value = ''] = words;
+    const basic = scheme.toLowerCase() === 'basic' ? Buffer.from(value, 'base64').toString('latin1').split(':') : [];
+    found.push(...words, ...words.flatMap((word) => QUOTED.exec(word)?.slice(1) ?? []), ...basic);
+  }
+  return found;
 }

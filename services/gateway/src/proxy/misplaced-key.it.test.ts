@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import type { TracePage } from '@vitrine/traces/trace';
+import type { TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { startScriptedProvider } from '../testing/scripted-provider.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
@@ -39,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-const PLACES: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+const PLACES: readonly (readonly [string, Readonly<Record<string, string | string[]>>, string])[] = [
   ['Authorization', { authorization: `Bearer ${OTHER}` }, '/openai/v1/models'],
   ['Authorization in capitals', { authorization: `BEARER   ${OTHER}` }, '/openai/v1/models'],
   ['Authorization without a scheme', { authorization: OTHER }, '/openai/v1/models'],
@@ -47,6 +50,13 @@ const PLACES: readonly (readonly [string, Readonly<Record<string, string>>, stri
   ['a password of Basic', { authorization: basic(`user:${OTHER}`) }, '/openai/v1/models'],
   ['x-api-key', { 'x-api-key': OTHER }, '/anthropic/v1/models'],
   ['api-key', { 'api-key': OTHER }, '/openai/v1/models'],
+  ['a second line of Authorization', { authorization: ['Bearer sk-test', `Bearer ${OTHER}`] }, '/openai/v1/models'],
+  ['a second line of x-api-key', { 'x-api-key': ['sk-test', OTHER] }, '/anthropic/v1/models'],
+  ['a second word', { authorization: `Bearer sk-test ${OTHER}` }, '/openai/v1/models'],
+  ['quotes', { authorization: `Bearer "${OTHER}"` }, '/openai/v1/models'],
+  ['a list', { 'api-key': `sk-test,${OTHER}` }, '/openai/v1/models'],
+  ['any parameter', {}, `/openai/v1/models?apikey=${OTHER}`],
+  ['the name of a parameter', {}, `/openai/v1/models?${OTHER}=`],
   ['the query', {}, `/openai/v1/models?a=b&key=${OTHER}`],
   ['a token that no key has', { authorization: `Bearer ${MADE}` }, '/openai/v1/models'],
 ];
@@ -54,8 +64,10 @@ const PLACES: readonly (readonly [string, Readonly<Record<string, string>>, stri
 test.each(PLACES)('%s: 401, with a valid key and without one', async (_, headers, path) => {
   const before = forwarded;
   for (const own of [{}, { 'x-svc-gateway-key': TOKEN }]) {
-    const response = await fetch(`${gateway.url}${path}`, { headers: { ...headers, ...own } as Record<string, string> });
-    expect([response.status, await response.json()]).toEqual([401, { error: 'gateway key in provider credential' }]);
+    const [response] = (await once(get(`${gateway.url}${path}`, { headers: { ...headers, ...own } }), 'response')) as [
+      IncomingMessage,
+    ];
+    expect([response.statusCode, await json(response)]).toEqual([401, { error: 'gateway key in provider credential' }]);
   }
   expect(forwarded).toBe(before);
 });
@@ -83,4 +95,18 @@ test('without authentication generated tokens are recognised, and neither they n
   const hash = createHash('sha256').update(MADE).digest();
   for (const secret of [MADE, hash.toString('latin1'), hash.toString('hex')])
     expect(stored.filter((text) => text.includes(secret))).toEqual([]);
+});
+
+test('a key beside a credential leaves no part of itself in the trace', async () => {
+  await once(get(`${open.url}/anthropic/v1/messages`, { headers: { 'x-api-key': ['sk-test', MADE] } }), 'response');
+  const [{ id = '' } = {}] = await waitUntil(
+    async () => {
+      const { items } = (await open.get('/api/traces?limit=1')) as TracePage;
+      return items[0]?.request_path === '/anthropic/v1/messages' && items;
+    },
+    { what: 'the trace of the rejection' },
+  );
+  const trace = (await open.get(`/api/traces/${id}`)) as TraceDetail;
+  expect(trace).not.toHaveProperty('api_key_hash');
+  expect(trace.metadata).not.toHaveProperty('api_key_last4');
 });

@@ -148,7 +148,7 @@ function createReject(context: ProxyContext, admission: Admission) {
     const { scope } = caller;
     const found = providerCredential(request.headers);
     // Traces show the hash of a provider's credential, and never that of a gateway key.
-    const credential = admission.isGatewayKey(found, request.socket) ? '' : found;
+    const credential = hasMisplacedKey(admission.isGatewayKey, request) ? '' : found;
     const of = { provider, scope, status, correlationId, now: context.clock(), credential };
     context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
     return true;
