@@ -35,7 +35,7 @@ export const gatewayKeySpec = z
         'Id of the key in lists, traces and logs; it can never be used again, also after revocation. Default: gk_ and 16 hexadecimal digits made of the uid of this object.',
       ),
     displayName: z.string().max(256).optional().describe('Name of the key in lists.'),
-    description: z.string().max(2_048).optional().describe('What the key is for.'),
+    description: z.string().max(2_048).optional().describe('Purpose of the key.'),
     role: idText
       .default(DEFAULT_ROLE)
       .describe(
@@ -52,7 +52,7 @@ export const gatewayKeySpec = z
       .default([])
       .meta({ 'x-kubernetes-list-type': 'set' })
       .describe(
-        `Permissions beside those that the role implies: ${PERMISSIONS.join(', ')}. An unknown one is refused in the condition Ready.`,
+        `Permissions in addition to those that the role implies: ${PERMISSIONS.join(', ')}. An unknown one is refused in the condition Ready.`,
       ),
     plan: z
       .string()
@@ -67,11 +67,11 @@ export const gatewayKeySpec = z
       ),
     secretTemplate: z
       .object({
-        labels: labels.optional().describe('Labels that the Secret also gets.'),
-        annotations: z.record(z.string(), z.string().max(4_096)).optional().describe('Annotations that the Secret also gets.'),
+        labels: labels.optional().describe('Additional labels of the Secret.'),
+        annotations: z.record(z.string(), z.string().max(4_096)).optional().describe('Additional annotations of the Secret.'),
       })
       .optional()
-      .describe('What the Secret has beside the token.'),
+      .describe('Metadata of the Secret.'),
     tokenSecretRef: z
       .object({
         name: objectName.describe('Name of the Secret.'),
@@ -80,7 +80,7 @@ export const gatewayKeySpec = z
           .min(1)
           .max(253)
           .default('token')
-          .describe('Key of the Secret that holds the token: 24 to 256 visible ASCII characters without spaces and commas.'),
+          .describe('Key of the Secret that contains the token: 24 to 256 visible ASCII characters without spaces and commas.'),
       })
       .optional()
       .describe('A Secret of this namespace with a token of your own, instead of a generated one. It is read once a minute.'),
@@ -90,7 +90,7 @@ export const gatewayKeySpec = z
           .string()
           .max(256)
           .optional()
-          .describe('Any text; a change of it rotates the token once. The annotation vitrine.dev/rotate does the same.'),
+          .describe('Any text. Changing it rotates the token once. The annotation vitrine.dev/rotate does the same.'),
         interval: duration
           .meta(celRules({ rule: "duration(self) >= duration('1h')", message: 'must be at least 1h' }))
           .optional()
@@ -103,11 +103,11 @@ export const gatewayKeySpec = z
           ),
       })
       .optional()
-      .describe('When the token is replaced by a new one.'),
+      .describe('When the token is rotated.'),
     deletionPolicy: z
       .enum(['Revoke', 'Orphan'])
       .default('Revoke')
-      .describe('What the deletion of this object does: Revoke ends the key, Orphan leaves key and Secret.'),
+      .describe('Effect of deleting this object: Revoke revokes the key, Orphan keeps key and Secret.'),
     adoptionPolicy: z
       .enum(['Never', 'IfSameTenant'])
       .default('Never')
@@ -141,7 +141,7 @@ export const gatewayKeySpec = z
       },
     ),
   )
-  .describe('The key that is wanted.');
+  .describe('The desired key.');
 export type GatewayKeySpec = z.output<typeof gatewayKeySpec>;
 
 const gatewayKeyStatus = statusShape('Ready, SecretReady, Registered; Reconciling and Stalled while they are true')
@@ -152,10 +152,10 @@ const gatewayKeyStatus = statusShape('Ready, SecretReady, Registered; Reconcilin
     orgId: z.string().optional().describe('Organisation of the key, from the labels of the namespace.'),
     workspaceId: z.string().optional().describe('Workspace of the key, from the labels of the namespace.'),
     lastRotationTime: z.string().optional().meta({ format: 'date-time' }).describe('When the token was made.'),
-    lastHandledRotation: z.string().optional().describe('The annotation vitrine.dev/rotate that was rotated for last.'),
-    lastHandledTrigger: z.string().optional().describe('The value of spec.rotation.trigger that was rotated for last.'),
+    lastHandledRotation: z.string().optional().describe('The annotation vitrine.dev/rotate at the last rotation.'),
+    lastHandledTrigger: z.string().optional().describe('The value of spec.rotation.trigger at the last rotation.'),
   })
-  .describe('The key as it is.');
+  .describe('The observed key.');
 
 export interface GatewayKeyStatus extends Omit<z.output<typeof gatewayKeyStatus>, 'conditions'> {
   readonly conditions?: readonly Condition[] | undefined;
@@ -199,9 +199,9 @@ export const GATEWAY_KEY: CustomResource = {
     { name: 'Org', type: 'string', jsonPath: '.status.orgId', description: 'Organisation of the key.', priority: 1 },
     { name: 'Role', type: 'string', jsonPath: '.spec.role', description: 'Role of the key.', priority: 1 },
     { name: 'Secret', type: 'string', jsonPath: '.status.secretName', description: 'Secret with the token.', priority: 1 },
-    { name: 'Prefix', type: 'string', jsonPath: '.status.tokenPrefix', description: 'How the token begins.', priority: 1 },
+    { name: 'Prefix', type: 'string', jsonPath: '.status.tokenPrefix', description: 'Start of the token.', priority: 1 },
     { name: 'Rotated', type: 'date', jsonPath: '.status.lastRotationTime', description: 'When the token was made.', priority: 1 },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since when the object is there.' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'When the object was created.' },
   ],
   selectableFields: ['.spec.role', '.spec.secretName'],
 };
