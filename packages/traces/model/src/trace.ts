@@ -23,16 +23,16 @@ export const traceSummary = z
     timestamp: z.iso.datetime().describe('When the exchange started.'),
     created_at: z.iso.datetime().describe('When the exchange was finished.'),
     provider: z.enum(PROVIDERS),
-    model: z.string().describe('As the request names it, else as the response does, else unknown.'),
+    model: z.string().describe('From the request, else from the response, else unknown.'),
     request_method: z.string(),
     request_path: z.string().describe('As the client sent it, without credentials in its query.'),
     response_status: z
       .int()
       .min(100)
       .max(599)
-      .describe('What the client got; 499 when it left first, 502 or 504 when the provider failed.'),
+      .describe('Status sent to the client; 499 when it disconnected first, 502 or 504 when the provider failed.'),
     outcome: z.enum(OUTCOMES).describe('Who ended the exchange, and how.'),
-    input_tokens: count.describe('With what was read from and written to caches; 0 when unknown.'),
+    input_tokens: count.describe('Including tokens read from and written to caches; 0 when unknown.'),
     output_tokens: count,
     total_tokens: count,
     usage_status: z.enum(USAGE_STATUSES).describe('Whether the token counts can be trusted.'),
@@ -44,7 +44,7 @@ export const traceSummary = z
       .number()
       .min(0)
       .describe('US dollars, exact to 1e-12; below a millionth it is written with an exponent, as 1.5e-7.'),
-    cost_status: z.enum(COST_STATUSES).describe('What a cost of 0 means: not known when unpriced, the price when free.'),
+    cost_status: z.enum(COST_STATUSES).describe('Meaning of a cost of 0: unknown when unpriced, the price when free.'),
   })
   .meta({ id: 'TraceSummary', description: 'One exchange as lists show it.' });
 export type TraceSummary = z.infer<typeof traceSummary>;
@@ -56,11 +56,11 @@ export const lineage = z
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
     checkpoint_id: traceId.describe('The id of the trace itself.'),
-    parent_checkpoint_id: z.string().optional().describe('The trace that went before, as the client says.'),
+    parent_checkpoint_id: z.string().optional().describe('The previous trace, as named by the client.'),
     checkpoint_seq: z.int().min(0).optional(),
     immutable: z.boolean(),
   })
-  .meta({ id: 'Lineage', description: 'Where a trace stands in a conversation; it is its own checkpoint.' });
+  .meta({ id: 'Lineage', description: 'Position of a trace in a conversation; each trace is a checkpoint.' });
 export type Lineage = z.infer<typeof lineage>;
 
 /** The source of a trace's group, as in `metadata.lineage_group_source`. Only a group named by the client connects a conversation. */
@@ -87,7 +87,7 @@ export const traceDetail = traceSummary
     response_body: z.string().optional(),
     metadata: traceMetadataShape,
   })
-  .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
+  .meta({ id: 'TraceDetail', description: 'One exchange with everything that was stored.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
 
 /** The tenant of the trace; both are '' when it is unknown. */
