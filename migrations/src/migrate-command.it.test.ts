@@ -171,5 +171,5 @@ test('a user that may not create roles can migrate its own database if the roles
 
 test('without a database it is a usage error that names the variable', async () => {
   const { code, stderr } = await runCaptured(migrateCommandLine(), []);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or give --dsn')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or pass --dsn')]);
 });
