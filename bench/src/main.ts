@@ -29,8 +29,7 @@ async function main(name: string | undefined, rest: readonly string[]): Promise<
   if (name === '--help' || name === '-h') return help(benches);
   if (name === undefined) return refuse('Name a bench.');
   const bench = benches.find((bench) => bench.name === name);
-  if (bench === undefined)
-    return refuse(`There is no bench "${name}"; there is: ${benches.map((bench) => bench.name).join(', ')}.`);
+  if (bench === undefined) return refuse(`Unknown bench "${name}"; known: ${benches.map((bench) => bench.name).join(', ')}.`);
   if (rest.includes('--help') || rest.includes('-h')) return help([bench]);
 
   const json = rest.includes('--json');

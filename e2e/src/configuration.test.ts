@@ -228,7 +228,7 @@ describe('a data folder', () => {
       [GATEWAY, { SVC_STORAGE_PATH: file }],
     ] as const) {
       const { code, said } = await refusal(command, { env });
-      expect(said).toContain('holds the tables "orders", "users" (user_version 7) and is not a Vitrine trace file');
+      expect(said).toContain('contains the tables "orders", "users" (user_version 7) and is not a Vitrine trace file');
       expect(said).toContain(Object.keys(env)[0]);
       expect(code).toBe(1);
     }

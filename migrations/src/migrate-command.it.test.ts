@@ -176,5 +176,5 @@ test('--wait takes whole seconds, written in digits', async () => {
 
 test('without a database it is a usage error that names the variable', async () => {
   const { code, stderr } = await runCaptured(migrateCommandLine(), []);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or give --dsn')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or pass --dsn')]);
 });

@@ -63,7 +63,7 @@ async function differencesOf(dsn: Secret): Promise<string[]> {
 
 function dsnOf(option: string | undefined, { env }: CommandContext): Secret {
   const dsn = option ?? env[DSN_VARIABLE] ?? '';
-  if (dsn === '') throw usageError(`no database: set ${DSN_VARIABLE}, or give --dsn`);
+  if (dsn === '') throw usageError(`no database: set ${DSN_VARIABLE}, or pass --dsn`);
   return new Secret(dsn);
 }
 

@@ -35,7 +35,7 @@ export const topicsCommand = command({
     wait: stringOption('SECONDS', `seconds to wait for a broker that does not respond; ${DEFAULT_WAIT_SECONDS} by default`),
     watch: stringOption(
       'SECONDS',
-      'looks again after so many seconds, until SIGTERM, and creates what has gone; waits for brokers without an end',
+      'checks again at this interval in seconds, until SIGTERM, and creates missing topics; waits for brokers without a limit',
     ),
     ...FORMAT_OPTION,
     config: stringOption('FILE', 'YAML with the same keys under kafka, such as kafka.partitions'),

@@ -32,7 +32,7 @@ const DATABASE_CONNECTIONS = 6;
 
 const LEADERSHIP_LOST = {
   message: 'leadership lost',
-  next_step: 'nothing, when it restarts and leads or waits again: docs/failure-modes.md#leadership_lost',
+  next_step: 'no action needed if it restarts and leads or waits again: docs/failure-modes.md#leadership_lost',
 };
 
 interface OperatorOptions {
@@ -93,7 +93,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     controllers: controllers(),
     pools: { operator: pool.figures() },
   }));
-  stop('give the Lease back', () => leader.release());
+  stop('release the Lease', () => leader.release());
   stop('stop the controllers', () => leader.stopControllers());
   const state = (): OperatorState => ({
     isLeading: leader.isLeading,

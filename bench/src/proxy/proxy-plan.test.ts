@@ -29,7 +29,7 @@ test.each([
 test.each([
   [['--rounds', '0'], '--rounds wants a whole number from 1, not "0".'],
   [['--seconds', 'x'], '--seconds wants a whole number from 1, not "x".'],
-  [['--cases', 'json-2'], '--cases: there is no "json-2"; there is: json-1, json-32, json-256, sse-16, cut-256.'],
+  [['--cases', 'json-2'], '--cases: unknown "json-2"; known: json-1, json-32, json-256, sse-16, cut-256.'],
   [['--targets', 'gateway', '--bodies'], 'No target is left to measure.'],
   [['--targets', 'nginx'], '--targets: nginx is not installed.'],
 ])('%j is refused with the reason', (args, problem) => {

@@ -111,7 +111,7 @@ export function readProxyPlan(
 function pick<Name extends string>(option: string, list: string, known: readonly Name[]): Name[] {
   const wanted = list.split(',').filter((name) => name !== '');
   const unknownName = wanted.find((name) => !known.some((item) => item === name));
-  if (unknownName !== undefined) throw new Error(`${option}: there is no "${unknownName}"; there is: ${known.join(', ')}.`);
+  if (unknownName !== undefined) throw new Error(`${option}: unknown "${unknownName}"; known: ${known.join(', ')}.`);
   return known.filter((name) => wanted.includes(name));
 }
 

@@ -47,7 +47,7 @@ export const chaosCommandLine: CommandLine = {
       help: `Scenarios:
 ${SCENARIOS.map(({ name, summary }) => `  ${name.padEnd(24)}${summary}`).join('\n')}
 
-Needs a container engine. Exits with 1 when a scenario did not hold.`,
+Needs a container engine. Exits with 1 when a scenario failed.`,
       run: async ({ values }, context) => {
         const startedAt = performance.now();
         const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
@@ -89,7 +89,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResults> {
       try {
         const drainTimeoutMs = drainSeconds * 1_000;
         const result = await runScenario(scenario, { ...options, servers, name, folder, drainTimeoutMs, onProgress: report });
-        report(result.broken.length === 0 ? 'held' : `did not hold; logs are in ${join(folder, name)}`);
+        report(result.broken.length === 0 ? 'passed' : `failed; logs are in ${join(folder, name)}`);
         results.push(result);
       } catch (error) {
         if (options.signal.aborted) throw error;

@@ -8,7 +8,7 @@ import { connectionsOf } from './database-connections.ts';
 import { goldenText } from '@vitrine/testkit/golden-text';
 import { COMPONENTS, connectionKeys, NAMES_FILE, namesInSources, type NamesFile } from './shared-names.ts';
 
-const INTRODUCTION = '# What services, chart, examples and alerts have in common. Made of the services by `npm run golden`.\n';
+const INTRODUCTION = '# Names shared by services, chart, examples and alerts. Generated from the services by `npm run golden`.\n';
 
 const opened = new AsyncDisposableStack();
 let database: TestDatabase;

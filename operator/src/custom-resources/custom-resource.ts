@@ -45,11 +45,11 @@ export function celRules(...rules: readonly CelRule[]): Readonly<Record<string, 
 export function statusShape(types: string) {
   const condition = z.object({
     type: z.string().max(64).describe(`${types}.`),
-    status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-    reason: z.string().max(64).describe('Why, as a word for programs.'),
-    message: z.string().max(MAX_CONDITION_MESSAGE).describe('Why, and what to change.'),
-    observedGeneration: z.int().describe('The generation of the object that it is about.'),
-    lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status became what it is.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
+    reason: z.string().max(64).describe('Reason of the status, for programs.'),
+    message: z.string().max(MAX_CONDITION_MESSAGE).describe('Cause of the status, and what to change.'),
+    observedGeneration: z.int().describe('The generation of the object that the condition describes.'),
+    lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status last changed.'),
   });
   return z.object({
     observedGeneration: z.int().optional().describe('The generation that was reconciled last.'),
@@ -58,6 +58,6 @@ export function statusShape(types: string) {
       .max(16)
       .optional()
       .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
-      .describe('What holds of the object.'),
+      .describe('Conditions of the object.'),
   });
 }

@@ -203,11 +203,11 @@ function newToken({ stagedAt, propagationMs, now }: ObservedKey, isUrgent: boole
 function decideGiven(observed: ObservedKey, spec: GatewayKeySpec, fields: ManagedKeyFields): KeyStep | Settled {
   const { secret, row, object } = observed;
   const ref = `key ${spec.tokenSecretRef?.key} of the Secret ${spec.tokenSecretRef?.name}`;
-  if (secret === undefined) return stalled({ reason: 'SecretMissing', message: `${ref} is not there: create it` });
+  if (secret === undefined) return stalled({ reason: 'SecretMissing', message: `${ref} does not exist: create it` });
   if (secret.token === 'malformed')
     return stalled({
       reason: 'InvalidToken',
-      message: `${ref} must hold 24 to 256 visible ASCII characters without spaces and commas`,
+      message: `${ref} must contain 24 to 256 visible ASCII characters without spaces and commas`,
     });
   if (row === undefined) return { action: 'register', ...(wasRegistered(object) && { event: RESTORED }) };
   if (row.isRevoked && secret.token === 'current')
@@ -229,7 +229,7 @@ const event = (type: ObjectEvent['type'], reason: string, action: string, note: 
   action,
   note,
 });
-const REISSUED = event('Warning', 'SecretReissued', 'Reissue', 'the Secret had no valid token and was given a new one');
+const REISSUED = event('Warning', 'SecretReissued', 'Reissue', 'the Secret had no valid token, so a new one was written');
 const RESTORED = event('Warning', 'RowRestored', 'Register', 'the key was gone from the database and was registered again');
 export const KEY_KEPT = event(
   'Warning',

@@ -17,10 +17,10 @@ const gatewayKeyStatus = statusShape('Ready, SecretReady, Registered; Reconcilin
     orgId: z.string().optional().describe('Organisation of the key, from the labels of the namespace.'),
     workspaceId: z.string().optional().describe('Workspace of the key, from the labels of the namespace.'),
     lastRotationTime: z.string().optional().meta({ format: 'date-time' }).describe('When the token was made.'),
-    lastHandledRotation: z.string().optional().describe('The annotation vitrine.dev/rotate that was rotated for last.'),
-    lastHandledTrigger: z.string().optional().describe('The value of spec.rotation.trigger that was rotated for last.'),
+    lastHandledRotation: z.string().optional().describe('The annotation vitrine.dev/rotate at the last rotation.'),
+    lastHandledTrigger: z.string().optional().describe('The value of spec.rotation.trigger at the last rotation.'),
   })
-  .describe('The key as it is.');
+  .describe('The observed key.');
 
 export interface GatewayKeyStatus extends Omit<z.output<typeof gatewayKeyStatus>, 'conditions'> {
   readonly conditions?: readonly Condition[] | undefined;
@@ -64,9 +64,9 @@ export const GATEWAY_KEY: CustomResource = {
     { name: 'Org', type: 'string', jsonPath: '.status.orgId', description: 'Organisation of the key.', priority: 1 },
     { name: 'Role', type: 'string', jsonPath: '.spec.role', description: 'Role of the key.', priority: 1 },
     { name: 'Secret', type: 'string', jsonPath: '.status.secretName', description: 'Secret with the token.', priority: 1 },
-    { name: 'Prefix', type: 'string', jsonPath: '.status.tokenPrefix', description: 'How the token begins.', priority: 1 },
+    { name: 'Prefix', type: 'string', jsonPath: '.status.tokenPrefix', description: 'Start of the token.', priority: 1 },
     { name: 'Rotated', type: 'date', jsonPath: '.status.lastRotationTime', description: 'When the token was made.', priority: 1 },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since when the object is there.' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'When the object was created.' },
   ],
   selectableFields: ['.spec.role', '.spec.secretName'],
 };

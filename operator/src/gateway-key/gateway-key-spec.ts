@@ -31,7 +31,7 @@ export const gatewayKeySpec = z
         'Id of the key in lists, traces and logs; it can never be used again, also after revocation. Default: gk_ and 16 hexadecimal digits made of the uid of this object.',
       ),
     displayName: z.string().max(256).optional().describe('Name of the key in lists.'),
-    description: z.string().max(2_048).optional().describe('What the key is for.'),
+    description: z.string().max(2_048).optional().describe('Purpose of the key.'),
     role: plainId
       .default(DEFAULT_ROLE)
       .describe(
@@ -48,7 +48,7 @@ export const gatewayKeySpec = z
       .default([])
       .meta({ 'x-kubernetes-list-type': 'set' })
       .describe(
-        `Permissions beside those that the role implies: ${PERMISSIONS.join(', ')}. An unknown one is refused in the condition Ready.`,
+        `Permissions in addition to those that the role implies: ${PERMISSIONS.join(', ')}. An unknown one is refused in the condition Ready.`,
       ),
     plan: z
       .string()
@@ -63,11 +63,11 @@ export const gatewayKeySpec = z
       ),
     secretTemplate: z
       .object({
-        labels: labels.optional().describe('Labels that the Secret also gets.'),
-        annotations: z.record(z.string(), z.string().max(4_096)).optional().describe('Annotations that the Secret also gets.'),
+        labels: labels.optional().describe('Additional labels of the Secret.'),
+        annotations: z.record(z.string(), z.string().max(4_096)).optional().describe('Additional annotations of the Secret.'),
       })
       .optional()
-      .describe('What the Secret has beside the token.'),
+      .describe('Metadata of the Secret.'),
     tokenSecretRef: z
       .object({
         name: objectName.describe('Name of the Secret.'),
@@ -76,7 +76,7 @@ export const gatewayKeySpec = z
           .min(1)
           .max(253)
           .default('token')
-          .describe('Key of the Secret that holds the token: 24 to 256 visible ASCII characters without spaces and commas.'),
+          .describe('Key of the Secret that contains the token: 24 to 256 visible ASCII characters without spaces and commas.'),
       })
       .optional()
       .describe('A Secret of this namespace with a token of your own, instead of a generated one. It is read once a minute.'),
@@ -86,7 +86,7 @@ export const gatewayKeySpec = z
           .string()
           .max(256)
           .optional()
-          .describe('Any text; a change of it rotates the token once. The annotation vitrine.dev/rotate does the same.'),
+          .describe('Any text. Changing it rotates the token once. The annotation vitrine.dev/rotate does the same.'),
         interval: duration
           .meta(celRules({ rule: "duration(self) >= duration('1h')", message: 'must be at least 1h' }))
           .optional()
@@ -99,11 +99,11 @@ export const gatewayKeySpec = z
           ),
       })
       .optional()
-      .describe('When the token is replaced by a new one.'),
+      .describe('When the token is rotated.'),
     deletionPolicy: z
       .enum(['Revoke', 'Orphan'])
       .default('Revoke')
-      .describe('What the deletion of this object does: Revoke ends the key, Orphan leaves key and Secret.'),
+      .describe('Effect of deleting this object: Revoke revokes the key, Orphan keeps key and Secret.'),
     adoptionPolicy: z
       .enum(['Never', 'IfSameTenant'])
       .default('Never')
@@ -137,7 +137,7 @@ export const gatewayKeySpec = z
       },
     ),
   )
-  .describe('The key that is wanted.');
+  .describe('The desired key.');
 export type GatewayKeySpec = z.output<typeof gatewayKeySpec>;
 
 export type TextField = {

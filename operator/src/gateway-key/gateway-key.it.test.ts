@@ -73,7 +73,7 @@ describe('an invalid spec or namespace', () => {
       'an unknown permission',
       { permissions: ['proxy:write', 'stores:read'] },
       'InvalidPermission',
-      /stores:read; there are proxy:write/,
+      /stores:read; known permissions: proxy:write/,
     ],
     ['keys:manage without a ceiling', { permissions: ['keys:manage'] }, 'PermissionDenied', /keys:manage .*permission-ceiling/],
     ['a role that implies it', { role: 'admin' }, 'PermissionDenied', /keys:manage/],

@@ -50,7 +50,7 @@ const PROBLEMS: Readonly<
     message:
       'the peppers of the operator are not those of the stored tokens: put the right ones back; nothing is changed until then',
   },
-  full: { reason: 'KeyLimitReached', message: 'there are as many active keys as gateways hold: revoke unused ones' },
+  full: { reason: 'KeyLimitReached', message: 'the maximum of active keys is reached: revoke unused ones' },
 };
 
 type RunAction = (resources: ObservedResources, observed: ObservedKey, signal: AbortSignal) => Promise<unknown>;

@@ -27,7 +27,7 @@ export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): Gatewa
   const { permissions } = parsed.data;
   const unknown = permissions.filter((permission) => !PERMISSIONS.some((known) => known === permission));
   if (unknown.length > 0) {
-    const message = `unknown permissions: ${unknown.join(', ')}; there are ${PERMISSIONS.join(', ')}`;
+    const message = `unknown permissions: ${unknown.join(', ')}; known permissions: ${PERMISSIONS.join(', ')}`;
     return { reason: 'InvalidPermission', message };
   }
   const own = Object.keys(parsed.data.secretTemplate?.annotations ?? {}).find((name) => name.startsWith(OWN_ANNOTATIONS));

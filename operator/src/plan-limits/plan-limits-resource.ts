@@ -44,7 +44,7 @@ export const PLAN_LIMITS: CustomResource = {
   singular: 'planlimit',
   shortName: 'pl',
   description:
-    'What a plan allows; its name is that of the plan. The operator reads it in its own namespace and writes it to Postgres and to a ConfigMap, ' +
+    'Limits of the plan with the name of this object. The operator reads it in its own namespace and writes it to Postgres and to a ConfigMap, ' +
     'from which services take changes while they run.',
   // The content of its row.
   spec: planLimits.describe('The limits of the plan.'),
@@ -65,6 +65,6 @@ export const PLAN_LIMITS: CustomResource = {
     column('Freshness', 'freshnessDays', 'Days until an observation is stale.', 1),
     column('History', 'historyDays', 'Days of history.', 1),
     column('Refreshes', 'liveRefreshesPerPeriod', 'Live refreshes in a billing period.', 1),
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since when the object is there.' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'When the object was created.' },
   ],
 };

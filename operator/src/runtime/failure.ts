@@ -32,7 +32,7 @@ const DATABASE_UNAVAILABLE: ConditionReason = {
 };
 const FAILED: ConditionReason = {
   reason: 'ReconcileFailed',
-  message: 'the pass failed, and the log of the operator says why; it is tried again',
+  message: 'the pass failed and is tried again; see the log of the operator',
 };
 
 function isReady(last: Condition | undefined, generation: number | undefined): last is Condition {

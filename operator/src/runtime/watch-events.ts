@@ -46,6 +46,6 @@ function parse(line: string, path: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new Error(`the watch of ${path} sent a line that is no JSON`, { cause });
+    throw new Error(`the watch of ${path} sent a line that is not JSON`, { cause });
   }
 }

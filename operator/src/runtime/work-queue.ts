@@ -4,7 +4,7 @@ const RETRY_EVERY_MS = 100;
 const RETRIES_AT_ONCE = 100;
 
 export interface QueueFigures {
-  /** Keys that wait for a worker. */
+  /** Keys waiting for a worker. */
   readonly depth: number;
   readonly adds: number;
   readonly retries: number;

@@ -44,7 +44,7 @@ export interface RunScanTools extends ScanSteps {
 }
 
 const AFTER_HOLD =
-  'look whether its rules still find it: npm run enrich-scan-queue -- rules explain; docs/failure-modes.md#removals-that-are-held';
+  'check whether its rules still detect it: npm run enrich-scan-queue -- rules explain; docs/failure-modes.md#held-removals';
 const DENYLISTED = { outcome: 'blocked', reason: 'denylisted', detail: 'the domain is on the denylist' } as const;
 
 /** Runs the scan of a claimed job: reads the storefront, and commits the observation in one transaction, which fails if another process has taken
@@ -61,7 +61,7 @@ export function createRunScan(tools: RunScanTools): (job: ClaimedJob, signal: Ab
     tools.onCommit(result.scope, committed);
     if (committed.holds.length > 0) {
       const fields = { technologies: committed.holds, domain: job.domain, next_step: AFTER_HOLD };
-      tools.logger.warn(fields, 'removals of technologies are held');
+      tools.logger.warn(fields, 'removals of technologies held');
     }
     return { outcome: 'completed' };
   };

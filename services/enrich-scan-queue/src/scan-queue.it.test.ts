@@ -112,7 +112,7 @@ test('held and withdrawn signals of a commit are counted, and the start of a hol
   await eventually('both counted', () => counted.size === 2);
   expect(counted).toEqual(new Set(['0 held, 0 withdrawn', '1 held, 2 withdrawn']));
   const logged = await eventually('the line', () => lines.length > 0 && lines.map((line) => JSON.parse(line) as unknown));
-  expect(logged).toMatchObject([{ msg: 'removals of technologies are held', technologies: ['loox'], domain: 'held.com' }]);
+  expect(logged).toMatchObject([{ msg: 'removals of technologies held', technologies: ['loox'], domain: 'held.com' }]);
 });
 
 test('failed passes of evidence removal are counted, and the scanner continues', async () => {
@@ -169,7 +169,7 @@ describe('a failed attempt', () => {
     );
     await using _replica = startTestQueue(database, scanWith({}));
     await statusBecomes('e.com', 'failed');
-    expect(await jobOf('e.com')).toMatchObject({ error: 'internal: no process came to the end of this scan' });
+    expect(await jobOf('e.com')).toMatchObject({ error: 'internal: no process finished this scan' });
     expect(await count('observations')).toBe(0);
   });
 });

@@ -101,7 +101,7 @@ export async function startServer(
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   if (traces.store.driver === 'postgres') observability.metrics?.observePools(() => poolFigures(traces, keys, limitFigures()));
   const auth = await openAuth(config, keys, logger, clocks);
-  stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
+  stop('write the last use of keys', async () => auth[Symbol.asyncDispose]());
   const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
 
   const deadlines = opened.use(new Deadlines(steadyClock));
@@ -142,7 +142,7 @@ export async function startServer(
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
-  stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
+  stop('cut requests in flight', () => cutExchanges(deadlines, connections, shutdown));
   finishRequests(created, config.server.idle_grace_ms, stop);
   opened.defer(() => readiness.shutDown());
   return url;
@@ -173,7 +173,7 @@ async function openPipeline(parts: GatewayParts) {
   const plans = await openPlans(config, logger);
   stop('stop following plans', async () => plans?.[Symbol.asyncDispose]());
   const limits = await openLimits(config, { totals, logger, shared: sharedLimits, plans: plans?.live, ...clocks });
-  stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
+  stop('return unused shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes);
   const sink = observability.instrumentSink(thread, publisher === undefined ? store.driver : undefined);
   const writes = opened.use(

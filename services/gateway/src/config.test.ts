@@ -57,7 +57,7 @@ test.each([
   [
     'a pepper of its own for each gateway on one database',
     { ...POSTGRES, SVC_AUTH_ENABLED: 'true' },
-    'auth.peppers (SVC_AUTH_PEPPERS): must hold a pepper',
+    'auth.peppers (SVC_AUTH_PEPPERS): must contain a pepper',
   ],
 ])('refuses %s', (_, variables, text) => {
   expect(() => readGatewayConfig(undefined, variables)).toThrow(`has 1 fault\n  ${text}`);

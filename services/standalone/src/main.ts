@@ -21,7 +21,7 @@ const start = command({
       'also start mock providers, point the gateway at them and capture bodies: no account is needed;\n' +
         'and fixture storefronts that change while the scanner looks at them',
     ),
-    config: stringOption('FILE', 'gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there'),
+    config: stringOption('FILE', 'gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml if it exists'),
   },
   help: `Environment:
   SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable

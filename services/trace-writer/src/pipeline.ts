@@ -24,7 +24,7 @@ const BATCH_RECORDS = 500;
 const WRITE_CONNECTIONS = 3;
 const RETENTION_CONNECTIONS = 1;
 const AFTER_FAILED_RETENTION =
-  'see err; partitions of the next days are there, and it is tried again: docs/failure-modes.md#retention-that-fails';
+  'see err; partitions for the next days exist, and retention is tried again: docs/failure-modes.md#retention-that-fails';
 const NO_CONSUMER: ConsumerFigures = {
   lagRecords: undefined,
   assignedPartitions: 0,

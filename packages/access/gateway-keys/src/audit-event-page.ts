@@ -17,16 +17,16 @@ const listedAuditEvent = z
   .strictObject({
     id: z.string(),
     at: z.iso.datetime(),
-    actor: z.string().describe('The key id of who acted, operator, or system; empty when unknown.'),
+    actor: z.string().describe('Key id of the actor, or operator or system; empty when unknown.'),
     action: z.string().describe(`Such as ${AUDIT_ACTIONS.join(', ')}.`),
-    target: z.string().describe('The id of the key that was to be changed, or the method and path of the request.'),
+    target: z.string().describe('The id of the target key, or the method and path of the request.'),
     outcome: z.enum(AUDIT_OUTCOMES),
-    reason: z.string().describe('Why it was denied, as a code; empty when it was not.'),
+    reason: z.string().describe('Code of the denial; empty when allowed.'),
     correlation_id: z.string(),
     org_id: z.string().describe('Of the actor, or of the key that system changed; empty when neither was known.'),
     workspace_id: z.string(),
   })
-  .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused one, or a request that was turned away.' });
+  .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused change, or a denied request.' });
 export type ListedAuditEvent = z.infer<typeof listedAuditEvent>;
 
 /** A page of audit events, newest first by (`at`, `id`); `next_cursor` is absent on the last page. */

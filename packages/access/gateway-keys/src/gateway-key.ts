@@ -15,9 +15,9 @@ export const gatewayKey = z
     workspace_id: z.string(),
     name: z.string().optional(),
     description: z.string().optional(),
-    created_by: z.string().optional().describe('The key id of who made it, operator, or system.'),
+    created_by: z.string().optional().describe('Key id of the creator, or operator or system.'),
     role: z.string(),
-    permissions: z.array(z.enum(PERMISSIONS)).describe('What is granted beside what the role implies.'),
+    permissions: z.array(z.enum(PERMISSIONS)).describe('Permissions in addition to those that the role implies.'),
     plan: z.string().optional(),
     created_at: moment,
     last_used_at: moment.optional().describe('Absent until used; some seconds behind.'),
@@ -29,7 +29,7 @@ export type GatewayKey = z.infer<typeof gatewayKey>;
 /** The result of create and rotate, the only one that contains the token. */
 export const gatewayKeyWithToken = gatewayKey
   .extend({ token: z.string().regex(CHOSEN_TOKEN) })
-  .meta({ id: 'GatewayKeyWithToken', description: 'A gateway key with its token, shown this once.' });
+  .meta({ id: 'GatewayKeyWithToken', description: 'A gateway key with its token, which is shown only once.' });
 export type GatewayKeyWithToken = z.infer<typeof gatewayKeyWithToken>;
 
 export const gatewayKeyPage = z

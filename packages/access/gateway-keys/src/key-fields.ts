@@ -9,7 +9,7 @@ import { PERMISSIONS } from './permission.ts';
 
 /** Ids and names are visible everywhere, so a token pasted into the wrong field must be rejected. */
 const isPlain = (text: string) => scrub(text).count === 0;
-const NO_CREDENTIAL = 'must not hold a credential';
+const NO_CREDENTIAL = 'must not contain a credential';
 
 const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
 
@@ -24,7 +24,7 @@ export const idText = z
 
 /** Actors of audit events that are not keys. Events of a key with such an id, in any letter case, would look like theirs. */
 const RESERVED_KEY_IDS = ['system', 'operator'];
-export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: these stand for who acts without a key';
+export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: both stand for actions without a key';
 
 export function isReservedKeyId(id: string): boolean {
   return RESERVED_KEY_IDS.includes(id.toLowerCase());
@@ -58,7 +58,7 @@ export const permissionList = z
       .string()
       .meta({ enum: [...PERMISSIONS], description: 'In any letter case.' })
       .transform((text) => text.trim().toLowerCase())
-      .pipe(z.enum(PERMISSIONS, { error: `unknown permission; there are ${PERMISSIONS.join(', ')}` })),
+      .pipe(z.enum(PERMISSIONS, { error: `unknown permission; known permissions: ${PERMISSIONS.join(', ')}` })),
   )
   .max(64)
   .transform((list) => [...new Set(list)]);

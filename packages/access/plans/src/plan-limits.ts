@@ -56,7 +56,7 @@ export const planLimits = z.strictObject({
       refresh_requested: units('refresh_requested'),
     })
     .prefault({})
-    .describe('What the plan includes of each billing unit in a billing period.'),
+    .describe('Included allowance of each billing unit in a billing period.'),
   gateway: gatewayLimits
     .optional()
     .describe(

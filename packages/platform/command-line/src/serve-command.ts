@@ -35,7 +35,7 @@ export function serveCommand<C extends { readonly log: { readonly level: string 
     name: 'serve',
     summary,
     options: { config: { type: 'string', value: 'FILE' } },
-    help: `Configuration is one YAML file (--config, else ${variable}, else ./${defaultFile} when it is there), then environment
+    help: `Configuration is one YAML file (--config, else ${variable}, else ./${defaultFile} if it exists), then environment
 variables: ${variable.replace(/CONFIG$/, '')} and the key's path in capitals.${help === undefined ? '' : ` ${help}`}`,
     examples: [example],
     run: async ({ values }, { env, stdout, handleUncaught, untilSignal }) => {
@@ -58,7 +58,7 @@ export function versionCommand(program: string, version: string, script = `npm r
   return command({
     name: 'version',
     summary: `Prints the version; so does ${program} --version.`,
-    options: { ...FORMAT_OPTION, config: stringOption('FILE', 'accepted and not read') },
+    options: { ...FORMAT_OPTION, config: stringOption('FILE', 'accepted and ignored') },
     examples: [`${script} -- version`, `${script} -s -- version --format json`],
     run: async ({ values }, { stdout }) => {
       stdout.write(formatResult(values.format, { version }, () => `${version}\n`));

@@ -130,7 +130,7 @@ function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]):
   const documents = yamlDocuments(yaml.text);
   const errors = documents.flatMap((document) => document.errors);
   faults.push(...errors.map((error) => ({ path: yaml.path, message: error.message.split('\n')[0] ?? 'not YAML' })));
-  if (documents.length > 1) faults.push({ path: yaml.path, message: 'must hold one YAML document' });
+  if (documents.length > 1) faults.push({ path: yaml.path, message: 'must contain one YAML document' });
   if (errors.length > 0) return {};
   try {
     const value: unknown = documents[0]?.toJS({ maxAliasCount: 100 }) ?? {};

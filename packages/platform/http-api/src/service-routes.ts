@@ -30,7 +30,7 @@ export function serviceRoutes<Reason extends string = never, Details extends z.Z
       status: z.enum(['ok', 'degraded']),
       // An empty enum is not valid in JSON Schema.
       ...(reasons.length > 0 && {
-        reasons: z.array(z.enum(reasons)).min(1).optional().describe('Why it is degraded; only then.'),
+        reasons: z.array(z.enum(reasons)).min(1).optional().describe('The causes; present only when degraded.'),
       }),
       version: z.string(),
       uptime_sec: z.int().min(0),
@@ -52,7 +52,7 @@ export function serviceRoutes<Reason extends string = never, Details extends z.Z
       path: '/',
       GET: operation({
         ...common,
-        summary: 'Says which service this is.',
+        summary: 'Returns the name and version of the service.',
         response: about,
         handle: () => ({ name, version, status: 'ok' }),
       }),
@@ -61,7 +61,7 @@ export function serviceRoutes<Reason extends string = never, Details extends z.Z
       path: '/api/health',
       GET: operation({
         ...common,
-        summary: 'Says whether the service is well, and why not.',
+        summary: 'Returns the health of the service, with the causes when it is degraded.',
         response: health,
         handle: readHealth,
       }),

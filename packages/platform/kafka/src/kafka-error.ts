@@ -4,11 +4,11 @@ const AT = 'docs/failure-modes.md#broker_unavailable';
 /** By class, in the order in which the classes are tested. */
 const NEXT_STEPS = {
   authentication: `correct queue.sasl.mechanism, username and password: the broker refused them: ${AT}`,
-  authorization: `give the user of queue.sasl its rights on topic and group (kafka-acls.sh): ${AT}`,
+  authorization: `grant the user of queue.sasl rights on topic and group (kafka-acls.sh): ${AT}`,
   tls: `look at queue.tls.enabled, at the authority in queue.tls.ca_path, at the broker's certificate and name, and at queue.tls.cert_path and key_path where the broker requires a client certificate: ${AT}`,
   topic: `create the topic and its dead letter topic: ${AT}`,
   coordinator: `wait: brokers load the groups of consumers after a start, and the consumer tries again by itself: ${AT}`,
-  timeout: `look at the load of the brokers, and whether its port speaks TLS or not (queue.tls.enabled): ${AT}`,
+  timeout: `look at the load of the brokers, and whether its port uses TLS or not (queue.tls.enabled): ${AT}`,
   connection: `start the brokers of queue.brokers, or correct their addresses; a broker that closes connections may require TLS (queue.tls.enabled) or SASL (queue.sasl.mechanism): ${AT}`,
   unknown: `look at err, and at the log of the brokers: ${AT}`,
 };

@@ -47,7 +47,7 @@ test('records that cannot be published are spooled, and drained in order when th
   expect(topic.kept).toEqual(keys(numbered(42)));
   expect(publisher.figures).toMatchObject({ drainedRecords: 40, spooledBytes: 0 });
   expect(await publisher.write(numbered(1, 42))).toEqual(['published']);
-  expect(log.lines.map(({ message }) => message)).toEqual(['records go to the spool', 'spool drained']);
+  expect(log.lines.map(({ message }) => message)).toEqual(['spooling records', 'spool drained']);
 });
 
 test('a constant load is published directly again after the spool was drained', async () => {
@@ -90,7 +90,7 @@ test('remaining records are drained by the next process', async () => {
     await opened.publisher.write(numbered(10));
     expect(await opened.publisher.drain(20)).toBe(10);
     await opened.publisher[Symbol.asyncDispose]();
-    expect(opened.log.messages('warn')).toEqual(['records go to the spool', 'records left in the spool']);
+    expect(opened.log.messages('warn')).toEqual(['spooling records', 'records left in the spool']);
     expect(await opened.publisher.write(numbered(1))).toEqual(['spool_failed']);
   }
   topic.isReady = true;

@@ -59,7 +59,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     const { records, bytes, damaged } = spool;
     if (records > 0) this.#spoolingSince = Date.now();
     if (records + damaged > 0)
-      log.warn({ records, bytes, damaged, next_step: AFTER_EARLIER }, 'spool holds records of an earlier process');
+      log.warn({ records, bytes, damaged, next_step: AFTER_EARLIER }, 'spool contains records of an earlier process');
     this.#startDraining();
   }
 
@@ -113,7 +113,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     const results = await this.#serialize(() => this.#spool.append(records, onError));
     if (isFirst && this.#spool.records > 0) {
       this.#spoolingSince = Date.now();
-      this.#log.warn({ next_step: AFTER_OUTAGE }, 'records go to the spool');
+      this.#log.warn({ next_step: AFTER_OUTAGE }, 'spooling records');
     }
     this.#startDraining();
     return results;

@@ -8,7 +8,7 @@ test.each([
   ['42P01', 'relation "traces" does not exist', 'unknown', /npm run migrate/],
   ['53300', 'too many clients already', 'connection', /max_connections/],
   ['53100', 'could not extend file: No space left on device', 'unknown', /disk/],
-  ['57P03', 'the database system is starting up', 'connection', /starts or stops/],
+  ['57P03', 'the database system is starting up', 'connection', /is starting or stopping/],
   ['ECONNREFUSED', 'connect ECONNREFUSED', 'connection', /start the database/],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate', 'connection', /sslrootcert/],
   ['', 'The server does not support SSL connections', 'connection', /sslmode/],

@@ -7,15 +7,15 @@ const AT = 'docs/failure-modes.md#database_unavailable';
 const AFTER_STATE: Readonly<Record<string, string>> = {
   28: 'correct user and password of the DSN, or pg_hba.conf of the server: it refused them',
   '3D000': 'create the database that the DSN names, then run npm run migrate',
-  42501: 'give the user of the DSN its role, such as vitrine_gateway or vitrine_store_api',
+  42501: 'grant the user of the DSN its role, such as vitrine_gateway or vitrine_store_api',
   42: 'run npm run migrate: tables or columns are missing',
   53300: 'raise max_connections of the server, or run fewer processes',
   53: 'look at disk and memory of the database',
-  '57P': 'wait for the server, which starts or stops',
+  '57P': 'wait for the server: it is starting or stopping',
 };
 const AFTER_TLS = "look at sslmode and sslrootcert of the DSN, and at the server's certificate and name";
 const AFTER_FILE = 'correct the path of sslrootcert, sslcert or sslkey in the DSN, or its permissions';
-const AFTER_CLIENT_CERTIFICATE = 'give sslcert and sslkey in the DSN, with a certificate that pg_hba.conf of the server accepts';
+const AFTER_CLIENT_CERTIFICATE = 'set sslcert and sslkey in the DSN, with a certificate that pg_hba.conf of the server accepts';
 const AFTER_CLASS: Readonly<Record<PostgresErrorClass, string>> = {
   timeout: 'look at the load and the locks of the database, and at the network to it',
   connection: 'start the database of the DSN, or correct its address, then run npm run migrate',

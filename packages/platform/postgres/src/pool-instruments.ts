@@ -5,12 +5,12 @@ const POOL = ['pool'];
 
 /** Metrics of connection pools, by name. */
 export const POOL_INSTRUMENTS = {
-  connections: gauge('svc.postgres.connections', '{connection}', 'Connections to Postgres that are open.', POOL),
-  limit: gauge('svc.postgres.connection_limit', '{connection}', 'Connections to Postgres that may be open.', POOL),
-  waiting: gauge('svc.postgres.waiting', '{call}', 'Calls that wait for a connection to Postgres.', POOL),
+  connections: gauge('svc.postgres.connections', '{connection}', 'Open connections to Postgres.', POOL),
+  limit: gauge('svc.postgres.connection_limit', '{connection}', 'Maximum of open connections to Postgres.', POOL),
+  waiting: gauge('svc.postgres.waiting', '{call}', 'Calls waiting for a connection to Postgres.', POOL),
   acquired: counter('svc.postgres.acquired_total', '{call}', 'Calls that got a connection to Postgres.', POOL),
   acquireWait: counter('svc.postgres.acquire_wait_seconds_total', 's', 'Time that calls waited for a connection.', POOL),
-  lost: counter('svc.postgres.connections_lost_total', '{connection}', 'Connections that broke or were given up.', POOL),
+  lost: counter('svc.postgres.connections_lost_total', '{connection}', 'Connections that broke or were discarded.', POOL),
   errors: counter('svc.postgres.errors_total', '{error}', 'Failed statements and connections, by class.', [
     ...POOL,
     'error_class',

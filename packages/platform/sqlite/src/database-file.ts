@@ -64,7 +64,7 @@ function readSchema(path: string): { tables: readonly string[]; version: number;
 
 /** The error for a file written by a newer version of this program. Tables are never downgraded. */
 export function newerText(found: number, { version }: OwnTables): string {
-  return `the file holds schema ${found}, this version knows up to ${version}`;
+  return `the file has schema ${found}, this version supports up to ${version}`;
 }
 
 function pragmaOf(database: DatabaseSync, name: 'user_version' | 'application_id'): number {
@@ -92,11 +92,11 @@ function tablesIn(database: DatabaseSync): string[] {
 function foreignText(tables: readonly string[], version: number, { what }: OwnTables): string {
   const named = tables.slice(0, NAMED_TABLES).map((name) => JSON.stringify(name.slice(0, LONGEST_NAME)));
   const more = tables.length > named.length ? ` and ${tables.length - named.length} more` : '';
-  const holds =
+  const contents =
     tables.length === 0
-      ? 'holds no table'
-      : `holds ${tables.length === 1 ? 'the table' : 'the tables'} ${named.join(', ')}${more}`;
-  return `the file ${holds} (user_version ${version}) and is not ${what}`;
+      ? 'contains no tables'
+      : `contains ${tables.length === 1 ? 'the table' : 'the tables'} ${named.join(', ')}${more}`;
+  return `the file ${contents} (user_version ${version}) and is not ${what}`;
 }
 
 function isNoDatabase(error: unknown): boolean {

@@ -97,7 +97,7 @@ function createMetrics({ scope, version, metricPrefix }: TelemetryOptions, sourc
   const spans = counter(
     `${metricPrefix}.telemetry.spans_total`,
     '{span}',
-    'Sampled spans by what became of them: exported, failed (the collector did not take them), dropped (queue full).',
+    'Sampled spans by outcome: exported, failed (not accepted by the collector), dropped (queue full).',
     ['result'],
   );
   created.observe({ spans }, () => ({

@@ -30,7 +30,7 @@ function batch(): ExchangeBatch {
 const lost = (count: number, error_class: string, name: string, message: string) => [
   { operation: expect.any(String), error_class, count, error: expect.objectContaining({ name, message }) },
 ];
-const UNSAID = ['unknown', 'Error', 'the writer did not say what became of the record'] as const;
+const UNSAID = ['unknown', 'Error', 'the writer reported no result for the record'] as const;
 
 describe('a writer that', () => {
   test.each([

@@ -37,7 +37,7 @@ export interface PriceOverride {
 export function parsePriceOverride(text: string): PriceOverride {
   const documents = yamlDocuments(text);
   const [document] = documents;
-  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
+  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must contain one YAML document']);
   const [broken] = document.errors;
   if (broken !== undefined) throw invalidOverride([broken.message.split('\n', 1)[0] ?? 'not YAML']);
   const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });

@@ -19,14 +19,14 @@ const place = { bucket_start: moment, group };
 
 export const usageTotals = z
   .strictObject({ total_input_tokens: count, total_output_tokens: count, total_tokens: count })
-  .meta({ id: 'UsageTotals', description: 'Tokens over all.' });
+  .meta({ id: 'UsageTotals', description: 'Total tokens.' });
 export const usageSeries = z
   .strictObject({ ...series, items: z.array(z.strictObject({ ...place, ...tokens })) })
   .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was requested.' });
 
 export const costTotals = z
   .strictObject({ total_cost_usd: usd })
-  .meta({ id: 'CostTotals', description: 'Estimated cost over all.' });
+  .meta({ id: 'CostTotals', description: 'Total estimated cost.' });
 export const costSeries = z
   .strictObject({
     ...series,
@@ -88,7 +88,7 @@ export const latencyRows = z
       }),
     ),
   })
-  .meta({ id: 'LatencyRows', description: 'How latencies are distributed, in whole or by group.' });
+  .meta({ id: 'LatencyRows', description: 'Distribution of latencies, in total or by group.' });
 
 export const errorRows = z
   .strictObject({
@@ -99,11 +99,11 @@ export const errorRows = z
         total_requests: count,
         error_count_4xx: count,
         error_count_5xx: count,
-        error_rate: amount.max(1).describe('Both together as a share of all, 0 to 1.'),
+        error_rate: amount.max(1).describe('Share of 4xx and 5xx in all requests, 0 to 1.'),
       }),
     ),
   })
-  .meta({ id: 'ErrorRows', description: 'How many exchanges failed, in whole or by group, the most used first.' });
+  .meta({ id: 'ErrorRows', description: 'Failed exchanges, in total or by group, the most used first.' });
 
 export const summary = z
   .strictObject({
@@ -115,4 +115,4 @@ export const summary = z
     active_keys: count.describe('Provider credentials that were seen.'),
     top_model: z.string().optional().describe('The most used; absent when there is no trace.'),
   })
-  .meta({ id: 'AnalyticsSummary', description: 'Everything in seven figures.' });
+  .meta({ id: 'AnalyticsSummary', description: 'Totals of the selected traces.' });

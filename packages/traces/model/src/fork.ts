@@ -25,7 +25,7 @@ export const fork = z
       [LINEAGE_HEADERS.checkpoint_seq]: z.string().regex(/^[1-9]\d{0,14}$/),
     }),
   })
-  .meta({ id: 'Fork', description: 'Where the next exchange of a debug run stands, and the headers that say so.' });
+  .meta({ id: 'Fork', description: 'Position of the next exchange of a debug run, and the headers that set it.' });
 export type Fork = z.infer<typeof fork>;
 
 export interface ForkRequest {

@@ -30,10 +30,10 @@ export const replay = z
   .strictObject({
     source_trace_id: traceId,
     target_checkpoint_id: traceId,
-    lineage: lineage.describe("Of the target; a part that it does not name is the source's, or as requested."),
+    lineage: lineage.describe('Lineage of the target; missing parts are those of the source, or as requested.'),
     checkpoints: z
       .array(replayCheckpoint)
-      .describe('From the root on: what the run was forked from, and the run; the target is the last.'),
+      .describe('From the root to the target: the checkpoints before the fork, then those of the run.'),
     truncated: z.boolean().describe('Whether there are checkpoints before the target that limit left out.'),
     target_trace: traceDetail,
   })

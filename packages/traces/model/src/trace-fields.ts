@@ -28,12 +28,15 @@ export const SUMMARY_FIELDS = {
   timestamp: { kind: 'time', about: 'When the exchange started.' },
   created_at: { kind: 'time', about: 'When the exchange was finished.' },
   provider: { kind: 'text', values: PROVIDERS },
-  model: { kind: 'text', about: 'As the request names it, else as the response does, else unknown.' },
+  model: { kind: 'text', about: 'From the request, else from the response, else unknown.' },
   request_method: { kind: 'text' },
   request_path: { kind: 'text', about: 'As the client sent it, without credentials in its query.' },
-  response_status: { kind: 'status', about: 'What the client got; 499 when it left first, 502 or 504 when the provider failed.' },
+  response_status: {
+    kind: 'status',
+    about: 'Status sent to the client; 499 when it disconnected first, 502 or 504 when the provider failed.',
+  },
   outcome: { kind: 'text', values: OUTCOMES, about: 'Who ended the exchange, and how.' },
-  input_tokens: { kind: 'count', about: 'With what was read from and written to caches; 0 when unknown.' },
+  input_tokens: { kind: 'count', about: 'Including tokens read from and written to caches; 0 when unknown.' },
   output_tokens: { kind: 'count' },
   total_tokens: { kind: 'count' },
   usage_status: { kind: 'text', values: USAGE_STATUSES, about: 'Whether the token counts can be trusted.' },
@@ -48,7 +51,7 @@ export const SUMMARY_FIELDS = {
   cost_status: {
     kind: 'text',
     values: COST_STATUSES,
-    about: 'What a cost of 0 means: not known when unpriced, the price when free.',
+    about: 'Meaning of a cost of 0: unknown when unpriced, the price when free.',
   },
 } as const satisfies TraceFields;
 

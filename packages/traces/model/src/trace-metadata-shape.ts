@@ -34,14 +34,14 @@ export const traceMetadataShape = z
     lineage_group_source: z
       .enum(['client', 'traceparent'])
       .optional()
-      .describe('Who named the group; one that is only the trace of a traceparent keeps no conversation apart.'),
+      .describe('Origin of the group; a group from a traceparent does not separate conversations.'),
     lineage_thread_id: z.string().optional(),
     lineage_run_id: z.string().optional(),
     lineage_checkpoint_id: z.string().optional(),
     lineage_parent_checkpoint_id: z.string().optional(),
     lineage_checkpoint_seq: count.optional(),
     lineage_immutable: z.boolean().optional(),
-    lineage_ignored: count.optional().describe('Lineage headers that broke their rule.'),
+    lineage_ignored: count.optional().describe('Invalid lineage headers.'),
     request_body_truncated: kept.truncated,
     request_body_encoding: kept.encoding,
     response_body_truncated: kept.truncated,
@@ -49,8 +49,8 @@ export const traceMetadataShape = z
     upstream_error: z
       .enum(UPSTREAM_ERRORS)
       .optional()
-      .describe('What broke between the gateway and the provider; absent when nothing did.'),
-    upstream_error_detail: z.string().optional().describe('The words of the system, or of the parser, for it.'),
+      .describe('Failure between the gateway and the provider; absent without one.'),
+    upstream_error_detail: z.string().optional().describe('Error message of the system or the parser.'),
     redaction_mode: z.string().optional(),
     redaction_policy_id: z.string().optional(),
     redaction_applied: z.boolean().optional(),
@@ -58,4 +58,4 @@ export const traceMetadataShape = z
     bodies_omitted: z.enum(['time_limit']).optional().describe('Why no body was kept: the work on the exchange took too long.'),
     redaction_counts: z.partialRecord(z.enum(FINDING_KINDS), count).optional(),
   })
-  .meta({ id: 'TraceMetadata', description: 'What else is known of an exchange; more fields may be there.' });
+  .meta({ id: 'TraceMetadata', description: 'Further facts of an exchange; more fields may be added.' });

@@ -26,11 +26,11 @@ export const lineage = z
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
     checkpoint_id: traceId.describe('The id of the trace itself.'),
-    parent_checkpoint_id: z.string().optional().describe('The trace that went before, as the client says.'),
+    parent_checkpoint_id: z.string().optional().describe('The previous trace, as named by the client.'),
     checkpoint_seq: z.int().min(0).optional(),
     immutable: z.boolean(),
   })
-  .meta({ id: 'Lineage', description: 'Where a trace stands in a conversation; it is its own checkpoint.' });
+  .meta({ id: 'Lineage', description: 'Position of a trace in a conversation; each trace is a checkpoint.' });
 export type Lineage = z.infer<typeof lineage>;
 
 /** The source of a trace's group, as in `metadata.lineage_group_source`. Only a group named by the client connects a conversation. */
@@ -57,7 +57,7 @@ export const traceDetail = traceSummary
     response_body: z.string().optional(),
     metadata: traceMetadataShape,
   })
-  .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
+  .meta({ id: 'TraceDetail', description: 'One exchange with everything that was stored.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
 
 /** The tenant of the trace; both are '' when it is unknown. */

@@ -26,7 +26,7 @@ export interface WriteResult {
 const NO_RESULT: RecordFailure = {
   operation: 'write_trace',
   error_class: 'unknown',
-  error: { name: 'Error', message: 'the writer did not say what became of the record', code: '' },
+  error: { name: 'Error', message: 'the writer reported no result for the record', code: '' },
 };
 
 /** Adds up the results of the `count` records of a batch, with failures by operation and class. */

@@ -31,37 +31,37 @@ const FOREIGN: readonly (readonly [string, (path: string) => void, string])[] = 
   [
     'a database of another program',
     database('CREATE TABLE users (a); CREATE TABLE orders (b); CREATE VIEW latest AS SELECT 1; PRAGMA user_version = 7'),
-    'the file holds the tables "latest", "orders", "users" (user_version 7) and is not a Vitrine trace file',
+    'the file contains the tables "latest", "orders", "users" (user_version 7) and is not a Vitrine trace file',
   ],
   [
     'one without a version, which a new file of ours has neither',
     database('CREATE TABLE users (a)'),
-    'the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
+    'the file contains the table "users" (user_version 0) and is not a Vitrine trace file',
   ],
   [
     'one in WAL mode',
     database('PRAGMA journal_mode = WAL; CREATE TABLE users (a)'),
-    'the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
+    'the file contains the table "users" (user_version 0) and is not a Vitrine trace file',
   ],
   [
     'one whose version is one of ours',
     database('CREATE TABLE traces (id); CREATE TABLE spans (id); PRAGMA user_version = 3'),
-    'the file holds the tables "spans", "traces" (user_version 3) and is not a Vitrine trace file',
+    'the file contains the tables "spans", "traces" (user_version 3) and is not a Vitrine trace file',
   ],
   [
     'one with many tables',
     database(Array.from({ length: 9 }, (_, i) => `CREATE TABLE t${i} (a);`).join('')),
-    'the file holds the tables "t0", "t1", "t2", "t3", "t4" and 4 more (user_version 0) and is not a Vitrine trace file',
+    'the file contains the tables "t0", "t1", "t2", "t3", "t4" and 4 more (user_version 0) and is not a Vitrine trace file',
   ],
   [
     'an empty one that another program has marked as its own',
     database('PRAGMA application_id = 1196437808'),
-    'the file holds no table (user_version 0) and is not a Vitrine trace file',
+    'the file contains no tables (user_version 0) and is not a Vitrine trace file',
   ],
   [
     'one with a name that would move the cursor',
     database('CREATE TABLE "a\u001b[2Jb" (a)'),
-    'the file holds the table "a\\u001b[2Jb" (user_version 0) and is not a Vitrine trace file',
+    'the file contains the table "a\\u001b[2Jb" (user_version 0) and is not a Vitrine trace file',
   ],
   ['notes', file('1:this-may-be-a-secret'), 'the file is text and not an SQLite database'],
   ['long notes', file('these are my notes. '.repeat(500)), 'the file is text and not an SQLite database'],
@@ -94,7 +94,7 @@ describe('files that are not trace files', () => {
     // `-shm` contains the marks of readers.
     const kept = () => contents(folder.path).filter(([name]) => name !== 'app.db-shm');
     const before = kept();
-    expect(messageOf(await openPlainStore(path).catch((refusal: unknown) => refusal))).toContain('holds the table "users"');
+    expect(messageOf(await openPlainStore(path).catch((refusal: unknown) => refusal))).toContain('contains the table "users"');
     expect(kept()).toEqual(before);
     expect(program.prepare('SELECT count(*) AS n FROM users').get()).toEqual({ n: 1 });
   });
@@ -103,7 +103,7 @@ describe('files that are not trace files', () => {
     await using folder = await temporaryFolder('foreign');
     const path = join(folder.path, 'app.db');
     database('CREATE TABLE users (a)')(path);
-    expect(() => new SqliteTraceWriter(path)).toThrow('the file holds the table "users"');
+    expect(() => new SqliteTraceWriter(path)).toThrow('the file contains the table "users"');
     using left = new DatabaseSync(path, { readOnly: true });
     expect(left.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'users' }]);
   });

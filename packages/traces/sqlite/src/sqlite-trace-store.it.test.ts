@@ -81,7 +81,7 @@ describe('writing', () => {
     using database = new DatabaseSync(foreign);
     database.exec('CREATE TABLE notes (text TEXT)');
     const before = readFileSync(foreign);
-    expect(() => new SqliteTraceWriter(foreign)).toThrow('the file holds the table "notes"');
+    expect(() => new SqliteTraceWriter(foreign)).toThrow('the file contains the table "notes"');
     expect(readFileSync(foreign).equals(before)).toBe(true);
   });
 

@@ -129,7 +129,7 @@ function schemaIn(database: DatabaseSync): number {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > SCHEMA_VERSION) throw new Error(newerText(found, TRACE_FILE));
   if (found > 0 && found < FIRST_SCHEMA_VERSION)
-    throw new Error(`the file holds schema ${found} of before version 0.1.0, which is not read any more: move it away`);
+    throw new Error(`the file has schema ${found} from before version 0.1.0, which is no longer supported: move it away`);
   return found;
 }
 
@@ -138,7 +138,5 @@ export function requireTraceTables(database: DatabaseSync): void {
   const found = schemaIn(database);
   invariant(found > 0, 'a writer has made the tables');
   if (found < SCHEMA_VERSION)
-    throw new Error(
-      `the file holds schema ${found}, this version reads ${SCHEMA_VERSION}: start a gateway of this version on it`,
-    );
+    throw new Error(`the file has schema ${found}, this version reads ${SCHEMA_VERSION}: start a gateway of this version on it`);
 }

@@ -12,9 +12,9 @@ import type { ScanSlots } from './scan-slots.ts';
 const DEADLINE_MS = 65_000;
 /** Parts of the 5 s of a shutdown step: first for scans to end by themselves, then to requeue the others. */
 const DRAIN_MS = 3_000;
-const ENDS_PROCESSES = 'no process came to the end of this scan';
+const ENDS_PROCESSES = 'no process finished this scan';
 const AFTER_BUG = 'report it with this line; the job is tried again up to jobs.max_attempts';
-const AFTER_LOST_LEASE = 'nothing was written: another process has the job: docs/failure-modes.md#scan-jobs-that-are-taken-over';
+const AFTER_LOST_LEASE = 'no action needed, nothing was written: docs/failure-modes.md#scan-jobs-that-are-taken-over';
 
 /** How a run ended. `completed`: its observation was committed together with the end of the job. `lost`: another process has the job. */
 export type RunResult = { readonly outcome: 'completed' } | { readonly outcome: 'lost' } | ScanAttempt;

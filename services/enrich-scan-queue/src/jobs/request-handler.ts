@@ -27,7 +27,7 @@ export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, on
     for (const record of records) {
       const request = decodeScanRequest(record.value);
       if (request === undefined) {
-        rejected.push({ record, errorClass: MALFORMED, reason: 'it is no JSON object with scan_job_id and domain' });
+        rejected.push({ record, errorClass: MALFORMED, reason: 'it is not a JSON object with scan_job_id and domain' });
         continue;
       }
       if (!(await slots.take(cause, SLOT_WAIT_MS))) return { status: 'deferred' };

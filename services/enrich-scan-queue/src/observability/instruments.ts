@@ -16,7 +16,7 @@ export const RUN_INSTRUMENTS = {
   runs: counter(
     'scan.runs_total',
     '{scan}',
-    'Runs of scan jobs, by how they ended and why.',
+    'Runs of scan jobs, by result and reason.',
     ['cause', 'result', 'reason'],
     [
       ...CAUSES.flatMap((cause) => SCAN_RESULTS.map((result) => ({ cause, result, reason: '' }))).filter(
@@ -27,7 +27,7 @@ export const RUN_INSTRUMENTS = {
       ),
     ],
   ),
-  duration: histogram('scan.duration_seconds', 's', 'Time of a run, by how it ended.', SCAN_SECONDS, ['result']),
+  duration: histogram('scan.duration_seconds', 's', 'Duration of a run, by result.', SCAN_SECONDS, ['result']),
   queueWait: histogram('scan.queue_wait_seconds', 's', 'Time from queueing a scan to its first run.', QUEUE_SECONDS, ['cause']),
   observations: counter(
     'scan.observations_total',
@@ -40,7 +40,7 @@ export const RUN_INSTRUMENTS = {
   held: counter(
     'svc.scan.signals_held_total',
     '{signal}',
-    'Signals that are held, by type: too many stores lost the technology in a day.',
+    'Held signals, by type: too many stores lost the technology in a day.',
     ['type'],
     [{ type: 'technology_removed' }],
   ),
@@ -55,9 +55,9 @@ export const RUN_INSTRUMENTS = {
 
 /** Counted elsewhere and read when metrics are collected. */
 export const QUEUE_INSTRUMENTS = {
-  inFlight: gauge('scan.in_flight', '{scan}', 'Scans that run in this process.'),
-  slots: gauge('scan.slots', '{scan}', 'Scans that may run at once in this process.'),
-  waiting: gauge('scan.waiting', '{message}', 'Messages and due jobs that wait for a slot, by cause.', ['cause']),
+  inFlight: gauge('scan.in_flight', '{scan}', 'Scans running in this process.'),
+  slots: gauge('scan.slots', '{scan}', 'Maximum of concurrent scans in this process.'),
+  waiting: gauge('scan.waiting', '{message}', 'Messages and due jobs waiting for a slot, by cause.', ['cause']),
   duplicates: counter(
     'scan.duplicates_total',
     '{message}',
@@ -71,7 +71,7 @@ export const QUEUE_INSTRUMENTS = {
     ['cause'],
     byCause,
   ),
-  running: gauge('scan.consumer.running', '{consumer}', 'Whether the consumer of a topic is in its group: 1 or 0.', ['cause']),
+  running: gauge('scan.consumer.running', '{consumer}', '1 if the consumer of a topic is in its group, else 0.', ['cause']),
   lag: gauge('scan.consumer.lag', '{record}', 'Messages of the assigned partitions that no process has taken, by cause.', [
     'cause',
   ]),
@@ -87,13 +87,13 @@ export const QUEUE_INSTRUMENTS = {
   replayed: counter(
     'scan.rules_replay.stores_total',
     '{store}',
-    'Stores whose evidence this process read again because rules have changed, by result.',
+    'Stores whose evidence this process replayed because rules have changed, by result.',
     ['result'],
   ),
   toReplay: gauge(
     'scan.rules_replay.remaining',
     '{store}',
-    'Stores of all processes that stand by other rules than those that run.',
+    'Stores of all processes whose profiles come from other rules than the current ones.',
   ),
 };
 
@@ -101,6 +101,6 @@ export const QUEUE_INSTRUMENTS = {
 export const POLITENESS_INSTRUMENTS = {
   waits: counter('scan.politeness.waits_total', '{request}', 'Requests that waited for their turn at a host or edge.'),
   waitSeconds: counter('scan.politeness.wait_seconds_total', 's', 'Time that requests waited for their turn.'),
-  putOffs: counter('scan.politeness.put_offs_total', '{scan}', 'Scans put off because a host or edge was busy with another.'),
+  putOffs: counter('scan.politeness.put_offs_total', '{scan}', 'Scans postponed because a host or edge was busy with another.'),
   slowDowns: counter('scan.politeness.slow_downs_total', '{response}', 'Crawl-delays and Retry-Afters that were honoured.'),
 };

@@ -83,7 +83,7 @@ export class HostRateLimiter {
     const { intervalMs, maxWaitMs, backlogMs } = this.#options;
     const values = [targetsOf(target), scan, intervalMs, HOLD_MS, maxWaitMs, cause === 'routine' ? backlogMs : 0];
     const [turn] = await this.#database.query<{ wait_ms: number; put_off: boolean }>(TAKE_TURN, values, { name: 'request-turn' });
-    if (turn === undefined) throw new Error('invariant violated: take_request_turn gives one row');
+    if (turn === undefined) throw new Error('invariant violated: take_request_turn returns one row');
     if (turn.put_off) {
       this.counters.putOffs += 1;
       const { least, most } = REQUESTED_DELAY_MS;

@@ -8,8 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Stores claimed at once. A process that dies leaves them to the next pass. */
 const BATCH = 20;
 const IDLE_MS = 10_000;
-const NEXT_STEP =
-  'its profile follows with its next scan at the latest; docs/failure-modes.md#stores-that-do-not-follow-new-rules';
+const NEXT_STEP = 'its next scan updates its profile at the latest; docs/failure-modes.md#stores-that-do-not-follow-new-rules';
 
 export interface ReplayFigures {
   /** Stores of this process by result. */

@@ -78,7 +78,7 @@ describe('invalid keys', () => {
     ['no token', '{id: k}', 'auth.keys.0.token: '],
     ['an empty id', `{id: '', token: ${TOKEN}}`, 'auth.keys.0.id: must not be empty'],
     ['an unknown permission', `{id: k, token: ${TOKEN}, permissions: [all]}`, 'auth.keys.0.permissions.0: unknown permission'],
-    ['a token as a name', `{id: k, token: ${TOKEN}, name: sgk_0123456789}`, 'auth.keys.0.name: must not hold a credential'],
+    ['a token as a name', `{id: k, token: ${TOKEN}, name: sgk_0123456789}`, 'auth.keys.0.name: must not contain a credential'],
     ['an unknown field', `{id: k, token: ${TOKEN}, secret: x}`, 'auth.keys.0.secret: unknown key'],
   ])('%s is reported with its path, and without the token', (_, keys, expected) => {
     const said = configError(`auth: {keys: [${keys}]}`);
@@ -87,7 +87,7 @@ describe('invalid keys', () => {
   });
 
   test('having neither a key nor a store to create one in is an error with the next step', () => {
-    expect(configError('auth: {enabled: true, store: file}')).toMatch(/auth\.keys.*must hold a key.*auth\.store/);
+    expect(configError('auth: {enabled: true, store: file}')).toMatch(/auth\.keys.*must contain a key.*auth\.store/);
     expect(read('auth: {enabled: true}').enabled).toBe(true);
   });
 

@@ -109,7 +109,7 @@ function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], l
     logger.warn({ key_ids: reserved, next_step }, 'gateway keys have a reserved id');
   }
   if (withTakenToken.length > 0) {
-    const next_step = 'give them new tokens: every holder of such a token is accepted as that key';
+    const next_step = 'rotate their tokens: everyone with such a token is accepted as that key';
     logger.warn({ key_ids: withTakenToken, next_step }, 'keys under auth.keys have a token that another gateway key has or had');
   }
 }

@@ -11,7 +11,7 @@ export const serve = command({
   options: { config: { type: 'string', value: 'FILE' } },
   help: `Forwards /openai/* and /anthropic/* and records every exchange as a trace.
 
-Configuration is one YAML file (--config, else SVC_CONFIG, else ./vitrine.yaml when it is there), then environment variables:
+Configuration is one YAML file (--config, else SVC_CONFIG, else ./vitrine.yaml if it exists), then environment variables:
 SVC_ and the key's path in capitals, such as SVC_SERVER_PORT=8080 or SVC_PROVIDERS_OPENAI_UPSTREAM=https://api.openai.com.`,
   examples: ['npm run gateway', 'npm run gateway -- --config deploy/gateway.yaml'],
   run: async ({ values }, context) => {

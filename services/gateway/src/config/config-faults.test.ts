@@ -209,7 +209,7 @@ describe('faults that involve two parts', () => {
 
   test('a file store without keys is rejected, regardless of other faults', () => {
     const said = refusal({ auth: { enabled: true, store: 'file', header: 'Cookie' } });
-    expect(said).toContain('auth.keys (SVC_AUTH_KEYS): must hold a key');
+    expect(said).toContain('auth.keys (SVC_AUTH_KEYS): must contain a key');
     expect(said).toContain('has 2 faults');
   });
 });

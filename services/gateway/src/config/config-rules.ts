@@ -61,7 +61,7 @@ function providerPrefixes({ providers }: Parts): ConfigFault[] {
 
 function keysOfTheFile({ auth }: Parts): ConfigFault[] {
   if (auth?.enabled !== true || auth.store !== 'file' || auth.keys === undefined || auth.keys.length > 0) return [];
-  const message = 'must hold a key, because auth.enabled is true and auth.store is file; or set auth.store to database';
+  const message = 'must contain a key, because auth.enabled is true and auth.store is file; or set auth.store to database';
   return [{ path: 'auth.keys', message }];
 }
 
@@ -129,7 +129,7 @@ function queueDriver({ storage, queue }: Parts): ConfigFault[] {
 function sharedPepper({ storage, auth }: Parts): ConfigFault[] {
   if (storage?.driver !== 'postgres' || auth?.enabled !== true || auth.store !== 'database') return [];
   if (auth.peppers === undefined || auth.peppers.length > 0) return [];
-  const message = 'must hold a pepper, because storage.driver is postgres: all gateways have to hash tokens with the same';
+  const message = 'must contain a pepper, because storage.driver is postgres: all gateways have to hash tokens with the same';
   return [{ path: 'auth.peppers', message }];
 }
 

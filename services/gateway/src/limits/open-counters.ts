@@ -26,14 +26,14 @@ const RATE_REPORTS = {
   cleanupIntervalMs: 60_000,
   message: 'report of shared limits failed',
   next_step:
-    'check the database of storage.dsn; requests are admitted by what this process holds, for 10 s at most, then rejected: ' +
+    'check the database of storage.dsn; requests are admitted from the quota of this process, for 10 s at most, then rejected: ' +
     WHY_UNAVAILABLE,
 };
 const QUOTA_REPORTS = {
   cleanupIntervalMs: 600_000,
   message: 'report of shared quotas failed',
   next_step:
-    'check the database of storage.dsn; requests of keys with daily limits are admitted by what this process holds, for 10 s at most, then ' +
+    'check the database of storage.dsn; requests of keys with daily limits are admitted from the quota of this process, for 10 s at most, then ' +
     `rejected: ${WHY_UNAVAILABLE}`,
 };
 

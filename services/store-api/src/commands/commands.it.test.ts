@@ -88,7 +88,7 @@ describe('keys', () => {
     [['key', 'create', '--workspace', 'ws_x', '--label', 'x'], 'there is no workspace ws_x'],
     [['key', 'revoke', 'key_x'], 'there is no key key_x'],
     [['usage', '--workspace', 'ws_x'], 'there is no workspace ws_x'],
-    [['login-link', '--workspace', 'ws_x', '--email', 'a@example.com'], 'is no member of a workspace ws_x'],
+    [['login-link', '--workspace', 'ws_x', '--email', 'a@example.com'], 'is not a member of workspace ws_x'],
   ])('a missing object ends with 1: %j', async (args, message) => {
     const { code, stderr } = await run(...args);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
@@ -158,7 +158,7 @@ test('a list of domains is imported, and its invalid lines are printed by number
   const stopped = await run('corpus', 'import', file);
   expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringContaining(`${file}:3: domain must be a host name`)]);
   expect(stopped.stdout).toBe(
-    '3 lines: 1 domains were added, 0 ranks changed, 1 lines were not read. It ended at line 3; mend it, or use --keep-going.\n',
+    '3 lines: 1 domains were added, 0 ranks changed, 1 lines were not read. Stopped at line 3; fix it, or use --keep-going.\n',
   );
   expect(await json('corpus', 'import', file, '--keep-going')).toMatchObject({
     lines: 4,

@@ -19,7 +19,7 @@ export const technologiesImport = command({
   name: 'technologies import',
   summary: 'Writes the vocabulary of this version to the database; the service does so when it starts.',
   options: OUTPUT_OPTIONS,
-  help: 'Entries are added and updated, never removed: slugs are in what customers keep.',
+  help: 'Entries are added and updated, never removed: customers store slugs.',
   examples: ['technologies import'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
@@ -32,7 +32,7 @@ export const technologiesImport = command({
 
 export const profilesRender = command({
   name: 'profiles render',
-  summary: 'Renders all stored profiles anew, after public URLs or names have changed.',
+  summary: 'Renders all stored profiles again, after public URLs or names have changed.',
   options: OUTPUT_OPTIONS,
   help: 'The service may be running. Profiles that do not change keep their ETag.',
   examples: ['profiles render'],
@@ -53,7 +53,7 @@ export const corpusImport = command({
     'keep-going': switchOption('pass over lines that cannot be read, instead of ending before the first'),
     ...OUTPUT_OPTIONS,
   },
-  help: `Each line is domain,rank or domain; the first may be the heads of the columns. A domain that stands there twice gets the rank of its last
+  help: `Each line is domain,rank or domain; the first may have the names of the columns. A domain that occurs twice gets the rank of its last
 line. The file may be imported again. Lines that cannot be read are printed by number, and the exit code is 1.`,
   examples: ['corpus import domains.csv', 'corpus import domains.csv --keep-going --format json'],
   run: ({ values, positionals: [path = ''] }, context) =>
@@ -79,7 +79,7 @@ line. The file may be imported again. Lines that cannot be read are printed by n
       const { lines, added, ranked, bad } = result;
       for (const { line, reason } of badLines) print(`${path}:${line}: ${reason}\n`);
       if (bad > badLines.length) print(`${bad - badLines.length} further lines cannot be read.\n`);
-      const ended = bad > 0 && values['keep-going'] !== true ? ` It ended at line ${lines}; mend it, or use --keep-going.` : '';
+      const ended = bad > 0 && values['keep-going'] !== true ? ` Stopped at line ${lines}; fix it, or use --keep-going.` : '';
       const text = () =>
         `${lines} lines: ${added} domains were added, ${ranked} ranks changed, ${bad} lines were not read.${ended}\n`;
       context.stdout.write(formatResult(values.format, { ...result, bad_lines: badLines }, text));

@@ -6,7 +6,7 @@ import { domainOf, textOption } from './option-values.ts';
 
 export const denylistAdd = command({
   name: 'denylist add',
-  summary: 'Puts a domain on the denylist: it is not scanned, and responses say that it is blocked.',
+  summary: 'Puts a domain on the denylist: it is not scanned, and responses report it as blocked.',
   argument: 'DOMAIN',
   options: { reason: stringOption('TEXT', 'why, for those who read the list'), ...OUTPUT_OPTIONS },
   help: 'The data of the domain stays, and is shown again when the domain is removed from the list.',

@@ -146,7 +146,7 @@ export const keyPeppers = command({
   summary: 'Lists the peppers, and how many keys and login links are hashed with each.',
   options: OUTPUT_OPTIONS,
   help: `A pepper that no token has needed for a day can be removed: cursors, which are not counted, are valid for 24 hours.
-docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
+To rotate one, see docs/operations.md. Exit code 1: some tokens cannot be
 verified, because their pepper is missing or has another secret.`,
   examples: ['key peppers', 'key peppers --format json'],
   run: ({ values }, context) =>

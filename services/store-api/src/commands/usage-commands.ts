@@ -6,7 +6,7 @@ import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
 
 export const usage = command({
   name: 'usage',
-  summary: 'Shows what workspaces have consumed in their current billing period.',
+  summary: 'Shows the usage of workspaces in their current billing period.',
   options: { workspace: stringOption('ID', 'only this workspace, with each of its keys'), ...OUTPUT_OPTIONS },
   examples: ['usage', 'usage --workspace ws_0123456789abcdefghjkmnpqrs --format json'],
   run: ({ values }, context) =>

@@ -18,7 +18,7 @@ export const workspaceCreate = command({
   summary: 'Creates a workspace and its first admin.',
   options: {
     admin: { ...stringOption('EMAIL', 'its first admin, who invites others'), required: true },
-    name: stringOption('TEXT', 'what people call it; the part of the address behind the @ unless given'),
+    name: stringOption('TEXT', 'its display name; the part of the address behind the @ unless given'),
     plan: { ...stringOption('PLAN', `${PLANS.join(', ')}; free unless given`), choices: PLANS },
     'gateway-org': stringOption('ID', 'its organisation at the AI traffic gateway; default'),
     'gateway-workspace': stringOption('ID', 'its workspace there; default'),
@@ -95,7 +95,7 @@ export const loginLink = command({
         createLoginToken(transaction, new TokenHashes(config.auth.peppers), request),
       );
       if (token === undefined) {
-        context.stderr.write(`store-api: ${email} is no member of a workspace ${workspace_id}; see store-api workspace list\n`);
+        context.stderr.write(`store-api: ${email} is not a member of workspace ${workspace_id}; see store-api workspace list\n`);
         return 1;
       }
       logger.info({ audit: 'login_link_created', workspace_id, email, expires_at: secondOf(at + ttlMs) }, 'login link created');

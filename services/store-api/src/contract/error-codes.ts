@@ -21,23 +21,23 @@ export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
   payment_required: rule(
     402,
     'after_reset_at',
-    'The allowance of the billing period is used up; reset_at says when it is reset. Without it the plan has no such units in any period.',
+    'The allowance of the billing period is used up; reset_at is the time of the reset. Without it the plan has no such units in any period.',
   ),
   forbidden_scope: rule(403, 'never', 'The key lacks the scope of the operation.'),
-  not_found: rule(404, 'with_other_input', 'No such route, technology or store. For a store it says nothing about the site.'),
+  not_found: rule(404, 'with_other_input', 'No such route, technology or store. The site may still be a store.'),
   conflict: rule(409, 'with_other_input', 'The Idempotency-Key was used for another operation or input.'),
   rate_limited: rule(429, 'after_retry_after', 'Too many requests for the key in this minute.'),
   internal: rule(500, 'once_after_seconds', 'A fault of the service, or the request exceeded the time bound.'),
-  not_implemented: rule(501, 'never', 'The operation is defined, and not served by this build.'),
-  overloaded: rule(503, 'after_retry_after', 'The service has more to do than it may at once.'),
+  not_implemented: rule(501, 'never', 'The operation is defined but not served by this build.'),
+  overloaded: rule(503, 'after_retry_after', 'The service is overloaded.'),
   concurrency_limited: rule(503, 'after_retry_after', 'Too many requests of the key are in flight.'),
 };
 
 /** Further statuses with the code `invalid_request`, for malformed requests that reach no operation. */
 export const SERVER_STATUSES: Readonly<Record<number, string>> = {
-  405: 'The path has no such method; `Allow` names those that it has.',
+  405: 'The path does not support the method; `Allow` lists those that it supports.',
   408: 'The request did not arrive in time.',
-  417: 'The request expects something that cannot be met.',
+  417: 'The expectation of the request cannot be met.',
   431: 'The headers are too large.',
 };
 

@@ -10,21 +10,21 @@ export const requestIdHeader = z
   .string()
   .optional()
   .meta({
-    description: 'Echoed when it has 8 to 64 of A-Z a-z 0-9 _ -; otherwise an id is generated.',
+    description: 'Echoed when it has 8 to 64 characters of A-Z a-z 0-9 _ -; otherwise an id is generated.',
     examples: ['run-2026-11-23-batch-7'],
   });
 export const idempotencyKeyHeader = z.string().min(MIN_IDEMPOTENCY_KEY).max(MAX_IDEMPOTENCY_KEY).optional().meta({
   description:
     'The same key, operation and input within 24 hours returns the original response and bills nothing; for anything else it is a conflict.',
 });
-export const ifNoneMatchHeader = z.string().optional().meta({ description: 'ETags of what the client has; 304 is free.' });
+export const ifNoneMatchHeader = z.string().optional().meta({ description: 'ETags that the client has; 304 is free.' });
 
 const integer = { type: 'integer', minimum: 0 } as const;
 
 /** Of responses. Those of a request that is malformed before it has a key have none but the first. */
 export const CONTRACT_HEADERS = {
   [REQUEST_ID_HEADER]: {
-    description: 'The id of the request; of a replay that of the first one.',
+    description: 'The id of the request; for a replay, the id of the first request.',
     required: true,
     schema: { type: 'string', pattern: REQUEST_ID.source },
   },
@@ -36,7 +36,7 @@ export const CONTRACT_HEADERS = {
     schema: integer,
   },
   'Retry-After': { description: 'Seconds to wait.', schema: integer },
-  Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
+  Allow: { description: 'The methods that the path supports.', required: true, schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
   Vary: {
     description: 'Accept-Encoding, of bodies above 8 KB: they are compressed where it has gzip.',

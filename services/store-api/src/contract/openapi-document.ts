@@ -12,9 +12,9 @@ const KEY = 'apiKey';
 
 const DESCRIPTION =
   'Platform, technologies, catalogue, geography, industry and confirmed changes of ecommerce stores, from completed observations only. Every ' +
-  'error has the same envelope; branch on `error.code`. Below `/v1` a key is checked before anything else, but for the four operations ' +
-  'without one. HEAD is served for GET of what is free. Query parameters and fields of a body that are ' +
-  'not described are refused and named. Clients must accept fields that they do not know. Responses above 8 KB are compressed with gzip where ' +
+  'error has the same envelope; branch on `error.code`. Below `/v1` a key is checked before anything else, except for the four operations ' +
+  'without one. HEAD is served for every free GET. Query parameters and fields of a body that are ' +
+  'not described are refused and named. Clients must accept unknown fields. Responses above 8 KB are compressed with gzip where ' +
   'Accept-Encoding has it.';
 
 /** The OpenAPI 3.1 document of the whole contract, including operations that this build does not serve. */

@@ -21,7 +21,7 @@ export const getIndex = operation({
   ...PUBLIC,
   operationId: 'getIndex',
   path: '/',
-  summary: 'Says where the interfaces of this deployment are.',
+  summary: 'Returns the URLs of the interfaces of this deployment.',
   agentNotes: 'Static: a 200 means only that the host is reachable. Call GET /v1 for the operations of this build.',
   response: apiIndex,
 });
@@ -41,7 +41,7 @@ export const getHealth = operation({
   ...PUBLIC,
   operationId: 'getHealth',
   path: '/v1/health',
-  summary: 'Says which build serves and by which detection rules.',
+  summary: 'Returns the build and its detection rules.',
   agentNotes: 'Use it to confirm connectivity before you diagnose an authentication problem. Free, without a key.',
   response: health,
 });
@@ -61,7 +61,7 @@ export const getAccount = operation({
   ...KEYED,
   operationId: 'getAccount',
   path: '/v1/account',
-  summary: 'Shows workspace, key, plan and what the billing period has left.',
+  summary: 'Shows workspace, key, plan and the remaining allowance of the billing period.',
   scope: 'any',
   agentNotes:
     'Make it the first call of an integration: it shows scopes, limits and the remaining allowance. Free and safe to repeat. A 401 means that ' +
@@ -75,7 +75,7 @@ export const getUsage = operation({
   ...KEYED,
   operationId: 'getUsage',
   path: '/v1/usage',
-  summary: 'Shows what each key has consumed in the billing period.',
+  summary: 'Shows the usage of each key in the billing period.',
   scope: 'any',
   agentNotes: 'Free. Figures can trail the ledger by up to five minutes. Revoked keys that consumed units are listed.',
   response: usage,
@@ -116,8 +116,8 @@ export const enrichStores = operation({
   scope: 'read:stores',
   units: ['lookup_cached', 'lookup_live'],
   agentNotes:
-    'Costs one lookup_cached for each different store that matched or is stale; no_match is free. refresh needs the scope write:scans ' +
-    'besides, and costs one lookup_live for each scan that it queues; the response still has current data, so poll getStore some minutes ' +
+    'Costs one lookup_cached for each different store that matched or is stale; no_match is free. refresh also needs the scope ' +
+    'write:scans, and costs one lookup_live for each scan that it queues; the response still has current data, so poll getStore some minutes ' +
     'later. Send an Idempotency-Key derived from run id and batch index, and repeat only with it. A batch beyond the allowance is refused ' +
     'whole. Batches have at most plan.limits.enrich_batch_max domains.',
   body: enrichRequest,
@@ -143,8 +143,8 @@ export const listTechnologies = operation({
     q: text(2, 64)
       .transform((prefix) => prefix?.toLowerCase())
       .describe('Prefix of name or slug, case-insensitive.'),
-    cursor: text(1, 1_024).describe('next_cursor of the page before.'),
-    limit: integerOr(50, 1, 200).describe('Technologies of a page.'),
+    cursor: text(1, 1_024).describe('next_cursor of the previous page.'),
+    limit: integerOr(50, 1, 200).describe('Technologies per page.'),
   }),
   response: technologyPage,
   errors: ['invalid_request'],
@@ -157,7 +157,7 @@ export const getTechnology = operation({
   path: '/v1/technologies/{slug}',
   summary: 'Returns one technology of the vocabulary.',
   scope: 'read:stores',
-  agentNotes: 'Free. Slugs are stable: keep what you have read.',
+  agentNotes: 'Free. Slugs are stable, so clients can store them.',
   params: z.object({ slug: z.string().describe('Slug of the technology.') }),
   response: technologyResource,
   errors: ['not_found'],

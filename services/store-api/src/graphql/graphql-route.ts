@@ -26,7 +26,7 @@ import { SCHEMA_TEXT } from './schema-text.ts';
 
 const JSON_TYPE = 'application/json';
 const UNAUTHORIZED =
-  'The service token is missing or wrong: send Authorization: Bearer <SERVICE_TOKEN>. A workspace API key is none.';
+  'The service token is missing or wrong: send Authorization: Bearer <SERVICE_TOKEN>. A workspace API key is not accepted.';
 
 const graphqlParams = z.strictObject({
   query: z.string(),

@@ -15,7 +15,7 @@ type Query {
     technologySlug: String
     """1 to 200."""
     first: Int! = 50
-    """\`endCursor\` of the page before, with the same filters; valid for 24 hours."""
+    """\`endCursor\` of the previous page, with the same filters; valid for 24 hours."""
     after: String
   ): CandidateConnection!
   """Null for an unknown id."""
@@ -23,7 +23,7 @@ type Query {
 }
 
 type Mutation {
-  """Keeps what a capture claims and makes a candidate of each claim. A retry with the same key replays the original receipt; the same key with other input is a conflict."""
+  """Stores the claims of a capture and creates a candidate for each. A retry with the same key replays the original receipt; the same key with other input is a conflict."""
   ingestEvidence(
     input: EvidenceInput!
     """8 to 128 characters."""
@@ -42,8 +42,8 @@ type Mutation {
 """Derived from completed observations only.""" enum StoreState { candidate reachable verified_ecommerce active_storefront inactive }
 """Counts under first_page and partial are lower bounds.""" enum CatalogCoverage { full first_page partial }
 """app: a listing of a platform marketplace.""" enum TechnologyKind { platform app service theme }
-"""What became of a claim.""" enum CandidateStatus { pending resolved rejected }
-"""That of its scan.""" enum AnalysisStatus { queued running completed blocked failed }
+"""State of a claim.""" enum CandidateStatus { pending resolved rejected }
+"""Status of the scan.""" enum AnalysisStatus { queued running completed blocked failed }
 
 type Store {
   """Canonical registrable domain."""
@@ -61,7 +61,7 @@ type Store {
   platform: TechnologyEdge
   """Null before the first census."""
   catalog: CatalogSummary
-  """By slug, without the platform. What is missing here was not seen; that is not a removal."""
+  """By slug, without the platform. Missing technologies were not seen; that is not a removal."""
   technologies: [TechnologyEdge!]!
 }
 
@@ -128,7 +128,7 @@ type Candidate {
   status: CandidateStatus!
 }
 
-"""What a page says of stores, such as a case study of a vendor."""
+"""Claims of a page about stores, such as a case study of a vendor."""
 input EvidenceInput {
   sourceUrl: String!
   """Not in the future."""

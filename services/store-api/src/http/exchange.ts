@@ -107,7 +107,10 @@ export class Exchange {
     if (this.#route === undefined || operation === undefined) return this.#rejectRoute();
     const { handle } = this.#route;
     if (handle === undefined)
-      return rejection('not_implemented', `${operation.operationId} is not served by this build; GET /v1 lists what is.`);
+      return rejection(
+        'not_implemented',
+        `${operation.operationId} is not served by this build; GET /v1 lists the served operations.`,
+      );
     const { query, body, isIdempotent } = operation;
     const idempotencyKey = isIdempotent === true ? readIdempotencyKey(this.#request) : undefined;
     return handle({
@@ -149,7 +152,7 @@ export class Exchange {
   #rejectRoute(): ApiRejection {
     const { allow, path } = this.#target;
     if (allow === undefined) return rejection('not_found', `There is no ${shortened(path)}; GET /v1 lists the operations.`);
-    const message = `The path has no method ${shortened(this.#request.method ?? '')}; it has ${allow}.`;
+    const message = `The path does not support ${shortened(this.#request.method ?? '')}; it supports ${allow}.`;
     return rejection('invalid_request', message, { status: 405, headers: ['Allow', allow] });
   }
 

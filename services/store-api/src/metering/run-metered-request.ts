@@ -87,7 +87,7 @@ function exhausted({ period, plan }: AuthenticatedKey, needed: Partial<UnitCount
     );
   const reset_at = dateTimeOf(period.ends_at);
   const units = Object.entries(needed).map(([unit, count]) => `${count} ${unit}`);
-  const message = `The request needs ${units.join(' and ')}, for which the allowance of this billing period has no room; it is reset at ${reset_at}.`;
+  const message = `The request needs ${units.join(' and ')}, which exceeds the remaining allowance of this billing period; it is reset at ${reset_at}.`;
   return rejection('payment_required', message, { reset_at });
 }
 

@@ -30,7 +30,7 @@ export const BILLING_INSTRUMENTS = {
   billingUnknown: counter(
     'svc.store_api.billing_unknown_total',
     '{request}',
-    'Requests that got 500 and may have been billed, because the database was lost at their commit.',
+    'Requests that received 500 and may have been billed, because the database was lost at their commit.',
   ),
   clientsLeft: counter('svc.store_api.client_left_total', '{request}', 'Requests whose client left before its response.'),
   releaseFailures: counter(
@@ -43,7 +43,7 @@ export const BILLING_INSTRUMENTS = {
 /** Metrics of client connections. */
 export const CONNECTION_INSTRUMENTS = {
   connections: gauge('svc.store_api.connections', '{connection}', 'Open connections from clients.'),
-  connectionLimit: gauge('svc.store_api.connection_limit', '{connection}', 'Connections from clients that may be open.'),
+  connectionLimit: gauge('svc.store_api.connection_limit', '{connection}', 'Maximum of open connections from clients.'),
   connectionsClosed: counter(
     'svc.store_api.connection_closed_total',
     '{connection}',
@@ -54,15 +54,13 @@ export const CONNECTION_INSTRUMENTS = {
 
 /** Metrics of bounds before a request gets a connection. */
 export const ADMISSION_INSTRUMENTS = {
-  used: gauge('svc.store_api.bound_used', '{use}', 'How much of a bound is used; of workspaces and batches by the busiest.', [
-    'bound',
-  ]),
+  used: gauge('svc.store_api.bound_used', '{use}', 'Use of a bound; for workspaces and batches, by the busiest.', ['bound']),
   limit: gauge('svc.store_api.bound_limit', '{use}', 'The bound.', ['bound']),
-  waiting: gauge('svc.store_api.bound_waiting', '{request}', 'Requests that wait because of a bound.', ['bound']),
-  overloaded: counter('svc.store_api.overloaded_total', '{request}', 'Requests that got 503 overloaded, by the bound they met.', [
+  waiting: gauge('svc.store_api.bound_waiting', '{request}', 'Requests waiting because of a bound.', ['bound']),
+  overloaded: counter('svc.store_api.overloaded_total', '{request}', 'Requests that received 503 overloaded, by bound.', [
     'bound',
   ]),
-  delayed: counter('svc.store_api.refusal_delayed_total', '{request}', 'Refusals that were sent later because there were many.'),
+  delayed: counter('svc.store_api.refusal_delayed_total', '{request}', 'Refusals that were delayed because there were many.'),
   suppressed: counter(
     'svc.store_api.log_line_suppressed_total',
     '{line}',

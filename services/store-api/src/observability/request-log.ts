@@ -7,7 +7,7 @@ import type { ServedRequest } from '../http/request-events.ts';
 const SEE = 'docs/failure-modes.md';
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
-  billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
+  billing_unknown: `look for the operation in the ledger once the database is available: ${SEE}#billing_unknown`,
 };
 /**
  * Together with one line for each of the four parse errors and the three bounds that clients without a key can reach, there are at most

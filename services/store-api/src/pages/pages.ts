@@ -107,7 +107,7 @@ export function technologyPage({ slug, name, kind, category, vendor, website }: 
 }
 
 export function notFoundPage(what: string): string {
-  return page('Not found', html`<p>There is no ${what} here. That is no statement about the site.</p>`);
+  return page('Not found', html`<p>There is no ${what} here. This page makes no statement about the site.</p>`);
 }
 
 /** Explains how to create a key, until there is a dashboard. */

@@ -9,7 +9,7 @@ import { getStore } from '../contract/served-operations.ts';
 import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import type { StoreResponse } from '@vitrine/stores/resources/store';
 
-const NOT_FOUND = 'There is no profile of this domain; that is no statement about the site.';
+const NOT_FOUND = 'There is no profile of this domain; the site may still be a store.';
 /** A denied domain has no profile, and neither has a domain whose storefront has moved to a denied one. */
 const READ = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
   AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)

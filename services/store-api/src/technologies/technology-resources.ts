@@ -9,7 +9,7 @@ import type { listTechnologies as operation } from '../contract/served-operation
 import type { SignedCursors } from '../cursors/signed-cursors.ts';
 
 const UNKNOWN_CURSOR =
-  'cursor must be a next_cursor of this workspace with the same filters, at most 24 hours old; without one, the list begins anew';
+  'cursor must be a next_cursor of this workspace with the same filters, at most 24 hours old; without one, the list starts again';
 
 type TechnologyQuery = QueryOf<typeof operation>;
 

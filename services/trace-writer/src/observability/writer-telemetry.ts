@@ -21,7 +21,7 @@ const CONSUMER_INSTRUMENTS = {
     'reason',
   ]),
   consumed: counter('svc.consumer.records_total', '{record}', 'Records consumed and committed.'),
-  running: gauge('svc.consumer.running', '{consumer}', 'Whether the consumer is in its group and writes: 1 or 0.'),
+  running: gauge('svc.consumer.running', '{consumer}', '1 if the consumer is in its group and writes, else 0.'),
   lag: gauge('svc.consumer.lag', '{record}', 'Records behind the end of the assigned partitions.'),
   partitions: gauge('svc.consumer.partitions', '{partition}', 'Partitions that are assigned to this process.'),
   rebalances: counter('svc.consumer.rebalances_total', '{rebalance}', 'Rebalances of the consumer group.'),
@@ -34,10 +34,10 @@ const TABLE_INSTRUMENTS = {
   fallbacks: counter(
     'svc.trace.write_fallback_total',
     '{batch}',
-    'Batches that COPY did not write, by what was tried next: insert (one statement), records (a transaction for each).',
+    'Batches that COPY did not write, by fallback: insert (one statement), records (a transaction for each).',
     ['step'],
   ),
-  partitionsAhead: gauge('svc.trace.partitions_ahead', '{day}', 'Days after today whose partitions are there.'),
+  partitionsAhead: gauge('svc.trace.partitions_ahead', '{day}', 'Days after today that have partitions.'),
 };
 
 export interface WriterFigures {

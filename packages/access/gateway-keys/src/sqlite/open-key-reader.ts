@@ -33,7 +33,7 @@ function openReadOnly(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (found < 1) throw new Error('the file holds no gateway keys');
+    if (found < 1) throw new Error('the file contains no gateway keys');
     if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
     return database;
   } catch (error) {

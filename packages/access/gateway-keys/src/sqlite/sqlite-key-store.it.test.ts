@@ -34,17 +34,17 @@ describe('a file that is not a key database', () => {
     [
       'a database of another program',
       'CREATE TABLE users (a); CREATE TABLE orders (b)',
-      'the file holds the tables "orders", "users" (user_version 0) and is not a Vitrine key database',
+      'the file contains the tables "orders", "users" (user_version 0) and is not a Vitrine key database',
     ],
     [
       'one in WAL mode with our version',
       'PRAGMA journal_mode = WAL; CREATE TABLE users (a); PRAGMA user_version = 1',
-      'the file holds the table "users" (user_version 1) and is not a Vitrine key database',
+      'the file contains the table "users" (user_version 1) and is not a Vitrine key database',
     ],
     [
       'a trace file',
       'CREATE TABLE traces (a); CREATE TABLE payload_pages (a); CREATE TABLE totals (a); PRAGMA user_version = 3',
-      'the file holds the tables "payload_pages", "totals", "traces" (user_version 3) and is not a Vitrine key database',
+      'the file contains the tables "payload_pages", "totals", "traces" (user_version 3) and is not a Vitrine key database',
     ],
     ['notes', '', 'the file is text and not an SQLite database'],
   ])('%s is rejected by its content, and nothing is changed', (_, sql, what) => {
@@ -60,7 +60,7 @@ describe('a file that is not a key database', () => {
   });
 
   test('its own file is not a trace file', () => {
-    const what = /^the file holds the tables "audit_events", "gateway_keys".* and is not a Vitrine trace file$/;
+    const what = /^the file contains the tables "audit_events", "gateway_keys".* and is not a Vitrine trace file$/;
     expect(foreignFile(path, TRACE_FILE)).toMatch(what);
     expect(foreignFile(path, KEY_DATABASE)).toBeUndefined();
   });

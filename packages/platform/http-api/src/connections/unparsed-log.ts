@@ -8,9 +8,9 @@ const INTERVAL_MS = 10_000;
 const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
   header_overflow: 'have the client send a request line and headers of 16 KiB at most, cookies and trace baggage among them',
   malformed_request:
-    'look at what speaks to this port: it is no HTTP/1.1, or a proxy before it breaks it (TLS and HTTP/2 are not spoken here)',
-  request_timeout: 'look at the network and at what opens connections and sends nothing: a head has 10 s',
-  connect_method: 'set the base URL of the client to this server; it is no forward proxy',
+    'identify the client: it does not send HTTP/1.1, or a proxy corrupts its requests (TLS and HTTP/2 are not supported here)',
+  request_timeout: 'check the network, and clients that open connections and send nothing: a head must arrive within 10 s',
+  connect_method: 'set the base URL of the client to this server; it is not a forward proxy',
 };
 
 /** Logs requests that could not be parsed: of each reason the first at once, then every ten seconds the latest with their number. `redact`: redacts a
@@ -29,7 +29,7 @@ export function unparsedLog(
         path: line && redact(redactPath(line.target).text),
         remote_address: remoteAddress,
         correlation_id: correlationId,
-        next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,
+        next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-not-http)`,
       },
       'requests could not be parsed',
     );

@@ -21,7 +21,7 @@ const RULES =
   'is rejected. Bodies are read as JSON in UTF-8 whatever their content type. All errors have the same shape.';
 
 const errorBody = z
-  .strictObject({ error: z.string().describe('What is wrong, in one sentence.') })
+  .strictObject({ error: z.string().describe('The error, in one sentence.') })
   .meta({ id: 'Error', description: 'Why the request was rejected.' });
 
 /** Generates the OpenAPI 3.1 document of an API from the schemas with which its routes parse. Schemas with an `id` in their metadata become named
@@ -43,7 +43,7 @@ export function describeApi(routes: readonly DocumentedRoute[], description: Api
           required: true,
           schema: { type: 'string', pattern: CORRELATION_ID.source },
         },
-        Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
+        Allow: { description: 'The methods that the path supports.', required: true, schema: { type: 'string' } },
       },
       ...(security && {
         securitySchemes: {
@@ -183,15 +183,15 @@ const ERROR_STATUSES: Readonly<Record<number, string>> = {
   400: 'The request, its query or its body is not valid.',
   401: 'The credential is missing or not valid.',
   403: 'The caller does not have the permission.',
-  404: "There is nothing of this id, or it is another tenant's.",
-  405: 'The path has no such method.',
+  404: 'Nothing has this id, or it belongs to another tenant.',
+  405: 'The path does not support the method.',
   408: 'The request did not arrive in time.',
-  409: 'It is there already.',
+  409: 'It already exists.',
   413: 'The body is too large.',
-  417: 'The request expects something that cannot be met.',
+  417: 'The expectation of the request cannot be met.',
   431: 'The headers are too large.',
-  500: 'Something went wrong here.',
-  501: 'The service cannot do it.',
+  500: 'The service failed.',
+  501: 'The service does not support the operation.',
   503: 'The service is not available.',
 };
 

@@ -37,7 +37,7 @@ export interface ConsumerFigures {
 }
 
 const AFTER_LATE_STOP =
-  'look at the database and the brokers: what was not committed is read again: docs/failure-modes.md#rebalances';
+  'look at the database and the brokers: uncommitted records are read again: docs/failure-modes.md#rebalances';
 const AFTER_DEAD_LETTER = 'read the reason: docs/failure-modes.md#records-in-the-dead-letter-topic';
 const AFTER_PAUSE =
   'look at the database, or for dead letters that were not published at their topic; it continues by itself: docs/failure-modes.md#database_unavailable';

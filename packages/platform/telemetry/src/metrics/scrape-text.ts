@@ -34,7 +34,7 @@ export function scrapeText({ resource, scopeMetrics }: ResourceMetrics, format: 
   const [family, type] = format === 'openmetrics' ? ['target', 'info'] : ['target_info', 'gauge'];
   const lines = [
     `# TYPE ${family} ${type}`,
-    `# HELP ${family} What the process says of itself.`,
+    `# HELP ${family} Resource attributes of the process.`,
     `target_info${labelText(labelPairs(resource.attributes))} 1`,
   ];
   for (const { metrics } of scopeMetrics) for (const metric of metrics) lines.push(...metricLines(metric, format));

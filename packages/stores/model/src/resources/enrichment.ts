@@ -10,7 +10,7 @@ const MAX_ENRICH_DOMAINS = 100;
 export const enrichRequest = z
   .strictObject({
     domains: z.array(z.string().min(3).max(253)).min(1).max(MAX_ENRICH_DOMAINS).describe('Host names or URLs.'),
-    refresh: z.boolean().default(false).describe('Queues scans of what is stale or not in the corpus.'),
+    refresh: z.boolean().default(false).describe('Queues scans of domains that are stale or not in the corpus.'),
   })
   .meta({ id: 'EnrichRequest' });
 export type EnrichRequest = z.infer<typeof enrichRequest>;
@@ -18,10 +18,10 @@ export type EnrichRequest = z.infer<typeof enrichRequest>;
 const lastAttempt = z
   .object({
     state: z.enum(['completed', 'blocked', 'failed']),
-    reason: z.enum(ATTEMPT_REASONS).nullable().describe('Why it is not an observation; null when it was completed.'),
+    reason: z.enum(ATTEMPT_REASONS).nullable().describe('Why the scan produced no observation; null when it was completed.'),
     finished_at: dateTime,
   })
-  .meta({ id: 'LastAttempt', description: 'The last scan of the domain that has ended, by whomever it was requested.' });
+  .meta({ id: 'LastAttempt', description: 'The last finished scan of the domain, whoever requested it.' });
 export type LastAttempt = z.infer<typeof lastAttempt>;
 
 const enrichResult = z
@@ -33,7 +33,7 @@ const enrichResult = z
     scan_requested: z
       .boolean()
       .describe(
-        'False also with refresh where the last scan was blocked or failed within the hour: scan_job_id is that one then.',
+        'False also with refresh where the last scan was blocked or failed within the hour: scan_job_id is then that scan.',
       ),
     scan_job_id: z.string().nullable(),
     last_attempt: lastAttempt

@@ -44,7 +44,8 @@ export const technologyKind = z.enum(TECHNOLOGY_KINDS).meta({
 
 export const matchOutcome = z.enum(['matched', 'stale', 'no_match', 'error']).meta({
   id: 'MatchOutcome',
-  description: 'stale: matched, but last observed before the freshness window of the plan; no_match says nothing about the site.',
+  description:
+    'stale: matched, but last observed before the freshness window of the plan; no_match: no profile was returned, but the site may be a store.',
 });
 
 export const noMatchReason = z.enum(['not_in_corpus', 'invalid_domain', 'not_ecommerce', 'blocked']).meta({
@@ -82,5 +83,5 @@ export const SCOPES = [
   'read:jobs',
   'admin:workspace',
 ] as const;
-export const scope = z.enum(SCOPES).meta({ id: 'Scope', description: 'What a key may do.' });
+export const scope = z.enum(SCOPES).meta({ id: 'Scope', description: 'A permission of a key.' });
 export type Scope = z.infer<typeof scope>;

@@ -106,7 +106,9 @@ export const store = z
     name: z.string().nullable(),
     platform: platform.nullable(),
     status: z.object({ state: storeStatus, as_of: dateTime }),
-    technologies: z.array(storeTechnology).describe('What is missing here was not seen within the scope; that is not a removal.'),
+    technologies: z
+      .array(storeTechnology)
+      .describe('Missing technologies were not seen within the scope; that is not a removal.'),
     geography,
     industry,
     catalog: catalogSummary.nullable(),

@@ -8,9 +8,9 @@ export function checkUrl(text: string, base: URL | undefined, reason: 'refused_r
   const shown = text.slice(0, 200);
   if (text.length > MAX_URL_LENGTH) throw new FetchError(reason, `the address ${shown}... is longer than ${MAX_URL_LENGTH}`);
   const url = URL.parse(text, base?.href);
-  if (url === null) throw new FetchError(reason, `${shown} is no URL`);
+  if (url === null) throw new FetchError(reason, `${shown} is not a URL`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new FetchError(reason, `${shown} is neither http nor https`);
-  if (!PORTS.has(url.port)) throw new FetchError(reason, `${shown} has another port than 80 and 443`);
+  if (!PORTS.has(url.port)) throw new FetchError(reason, `${shown} has a port other than 80 and 443`);
   url.username = '';
   url.password = '';
   url.hash = '';

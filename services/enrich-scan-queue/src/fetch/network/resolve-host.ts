@@ -59,7 +59,7 @@ export async function resolveHost(
   const hostname = urlHostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const loopback = Object.hasOwn(loopbackHosts, hostname) ? loopbackHosts[hostname] : undefined;
   if (loopback !== undefined) {
-    if (!isLoopbackAddress(loopback.address)) throw refused(hostname, `${loopback.address} is no loopback address`);
+    if (!isLoopbackAddress(loopback.address)) throw refused(hostname, `${loopback.address} is not a loopback address`);
     const loopbackPorts = { http: loopback.http_port, https: loopback.https_port };
     return { hostname, addresses: [loopback.address], loopbackPorts };
   }
@@ -71,7 +71,7 @@ export async function resolveHost(
 async function addressesOf(hostname: string, resolve: ResolveAddresses, signal: AbortSignal): Promise<readonly string[]> {
   if (isIP(hostname) !== 0) return [hostname];
   const suffix = hostname.split('.').at(-1) ?? '';
-  if (!hostname.includes('.') || NOT_PUBLIC.has(suffix)) throw refused(hostname, 'it is no public name');
+  if (!hostname.includes('.') || NOT_PUBLIC.has(suffix)) throw refused(hostname, 'it is not a public name');
   try {
     return await resolve(hostname, signal);
   } catch (cause) {

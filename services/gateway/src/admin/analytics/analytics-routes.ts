@@ -32,13 +32,13 @@ const breakdownQuery = rangeQuery({
 /** The seven endpoints below `/api/analytics`. Spec: G2.8, G7.1 to G7.18. */
 export function analyticsRoutes(of: TraceAnalytics): AdminRoute[] {
   return [
-    route('usage', 'Sums tokens, over all or as a series.', seriesQuery, shapes.usage, (query) => of.usage(query)),
-    route('cost', 'Sums estimated cost, over all or as a series.', seriesQuery, shapes.cost, (query) => of.cost(query)),
+    route('usage', 'Sums tokens, in total or as a series.', seriesQuery, shapes.usage, (query) => of.usage(query)),
+    route('cost', 'Sums estimated cost, in total or as a series.', seriesQuery, shapes.cost, (query) => of.cost(query)),
     route('models', 'Compares models.', tracesQuery, shapes.modelRows, (query) => of.models(query)),
     route('keys', 'Compares provider credentials, by their hashes.', tracesQuery, shapes.keyRows, (query) => of.keys(query)),
-    route('summary', 'Sums everything up.', tracesQuery, shapes.summary, (query) => of.summary(query)),
-    route('latency', 'Shows how latencies are distributed.', breakdownQuery, shapes.latencyRows, (query) => of.latency(query)),
-    route('errors', 'Shows how many exchanges ended in a status of 400 or above.', breakdownQuery, shapes.errorRows, (query) =>
+    route('summary', 'Returns the totals of the selected traces.', tracesQuery, shapes.summary, (query) => of.summary(query)),
+    route('latency', 'Returns the distribution of latencies.', breakdownQuery, shapes.latencyRows, (query) => of.latency(query)),
+    route('errors', 'Counts exchanges with a status of 400 or above.', breakdownQuery, shapes.errorRows, (query) =>
       of.errors(query),
     ),
   ];

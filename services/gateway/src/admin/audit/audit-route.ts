@@ -24,21 +24,21 @@ const MAX_LIMIT = 200;
 
 /** The filters of audit events, for the admin API and the command line. */
 export const auditFilters = {
-  action: oneOf(AUDIT_ACTIONS).describe('Only this action; request is one that was turned away.'),
-  outcome: oneOf(AUDIT_OUTCOMES).describe('Only what was allowed, or only what was denied.'),
-  actor: text().describe('Only what this key id, operator or system did.'),
+  action: oneOf(AUDIT_ACTIONS).describe('Only this action; request is a denied request.'),
+  outcome: oneOf(AUDIT_OUTCOMES).describe('Only allowed actions, or only denied ones.'),
+  actor: text().describe('Only actions of this key id, operator or system.'),
   from: from(),
   to: to(),
   cursor: parameter(
     { type: 'string', pattern: AUDIT_CURSOR.source },
     (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor'),
-  ).describe('The next_cursor of the page before.'),
+  ).describe('next_cursor of the previous page.'),
 } satisfies FilterShapes<AuditFilters, 'cursor'>;
 
 /** The parameters of `GET /api/audit-events`. */
 const auditQuery = rangeQuery({
   ...auditFilters,
-  limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
+  limit: integer(0, MAX_LIMIT).describe('Events per page; 0 or absent: 50.'),
 } satisfies FilterShapes<AuditFilters, 'cursor' | 'limit'>);
 
 /** `GET /api/audit-events`. With an identity only events of its tenant are listed; denials of anonymous callers belong to no tenant. */

@@ -39,20 +39,18 @@ const pipelineDiagnosticsShape = z
       body_bytes_held: count,
       body_bytes_capacity: count,
       body_bytes_refused_total: count,
-      rejections_unkept_total: count.describe('Rejected exchanges without a known key that left no trace: ten a second do.'),
-      audit_lost_total: count.describe('Denials that left no audit record.'),
+      rejections_unkept_total: count.describe('Rejected exchanges without a known key that were not recorded: ten a second are.'),
+      audit_lost_total: count.describe('Denials without an audit event.'),
       audit_lost_by_cause: z
         .partialRecord(z.enum(AUDIT_LOSS_CAUSES), count)
         .optional()
-        .describe(
-          'The same by cause, where there are any: whose they were, and what was full; or that they could not be written.',
-        ),
+        .describe('The same by cause: whose they were and which limit was reached, or a failed write. Absent without losses.'),
     }),
   })
   .meta({
     id: 'TracePipelineDiagnostics',
     description:
-      'What the trace pipeline has done and lost since the process started; with Kafka, also what trace-writers have lost in the last days.',
+      'Counters of the trace pipeline since the process started, losses included; with Kafka, also losses of trace-writers in the last days.',
   });
 type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
 
@@ -131,7 +129,7 @@ export function pipelineRoutes(diagnose: () => Promise<PipelineDiagnostics>): Ad
     {
       path: '/api/diagnostics/trace-pipeline',
       GET: operation({
-        summary: 'Says what the trace pipeline has done and lost.',
+        summary: 'Returns the counters of the trace pipeline, losses included.',
         permission: 'analytics:read',
         status: 200,
         response: pipelineDiagnosticsShape,

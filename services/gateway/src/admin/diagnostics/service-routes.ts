@@ -44,9 +44,9 @@ export function healthReasons({ writes, queue, auth, traces }: HealthState): Hea
 const details = {
   storage_driver: z.enum(STORE_DRIVERS),
   trace_count: z.int().min(0),
-  db_size_bytes: z.int().min(0).optional().describe('Of a store that is a file.'),
-  spooled_traces: z.int().min(1).optional().describe('Traces that wait on the disk for the broker or its topic.'),
-  spooled_since: z.iso.datetime().optional().describe('Since when traces wait there.'),
+  db_size_bytes: z.int().min(0).optional().describe('Size of the trace file; absent with Postgres.'),
+  spooled_traces: z.int().min(1).optional().describe('Traces on the disk that wait for the broker or its topic.'),
+  spooled_since: z.iso.datetime().optional().describe('When spooling started, or when the process started with spooled traces.'),
 };
 
 /** The health of the process apart from its store. */

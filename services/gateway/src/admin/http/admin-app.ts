@@ -64,17 +64,17 @@ function descriptionOf(version: string, keyHeader: string): ApiDescription {
   return {
     title: 'Vitrine AI traffic gateway, admin API',
     version,
-    summary: 'Reads traces and what was made of them, and manages keys.',
+    summary: 'Reads traces and analytics, and manages keys.',
     correlationHeader: CORRELATION_HEADER,
     security: {
       name: 'GatewayKey',
       header: keyHeader,
-      description: 'A gateway key; needed when `auth.enabled` is true. It has to hold the permission that an operation names.',
+      description: 'A gateway key; needed when `auth.enabled` is true. It needs the permission that the operation names.',
     },
     statuses: {
       401: 'The gateway key is missing or not valid.',
       403: 'The gateway key does not have the permission.',
-      501: 'This store cannot do it.',
+      501: 'The trace store does not support the operation.',
       503: 'The store, or the verification of keys, is not available.',
     },
   };
@@ -105,7 +105,7 @@ export const FAULT_STATUSES: FaultStatuses = {
     trace_store_unavailable: 503,
   },
   expected: ['gateway_keys_read_only', 'key_verification_unavailable'],
-  replaced: { pepper_unusable: 'the pepper of gateway keys cannot be used; the log of the gateway names its file' },
+  replaced: { pepper_unusable: 'the pepper of gateway keys cannot be used; see the log of the gateway' },
 };
 
 /** Authorizes requests of the admin API: denials are audited and thrown as faults. */

@@ -19,7 +19,7 @@ const createBody = z
     token: tokenText
       .optional()
       .describe('Generated (sgk_) when empty; else 24 to 256 visible ASCII characters that no key has or ever had.'),
-    org_id: idText.optional().describe("The caller's own, when there is a caller."),
+    org_id: idText.optional().describe('Default: that of the caller.'),
     workspace_id: idText.optional(),
     name: nameText.optional(),
     description: descriptionText.optional(),
@@ -27,7 +27,7 @@ const createBody = z
     permissions: permissionList.optional(),
     plan: z.never({ error: 'is set by the operator, the command line or auth.keys' }).optional(),
   })
-  .meta({ id: 'GatewayKeyCreation', description: 'A key to make; everything has a default.' });
+  .meta({ id: 'GatewayKeyCreation', description: 'A key to create; every field has a default.' });
 
 const rotateBody = z
   .strictObject({ token: tokenText.optional().describe('Generated when empty; else one that no key has or ever had.') })
@@ -48,7 +48,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
         handle: async ({ identity }): Promise<GatewayKeyPage> => ({ items: await keys.list(identity) }),
       }),
       POST: operation({
-        summary: 'Makes a gateway key and shows its token, this once.',
+        summary: 'Creates a gateway key and returns its token, only once.',
         permission,
         body: { ...BODY, shape: createBody },
         status: 201,
@@ -73,7 +73,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
       path: '/api/gateway-keys/:id/rotate',
       params: keyParams,
       POST: operation({
-        summary: 'Gives a gateway key a new token and ends the old one at once.',
+        summary: 'Replaces the token of a gateway key; the old one is rejected at once.',
         permission,
         body: { ...BODY, shape: rotateBody },
         status: 200,

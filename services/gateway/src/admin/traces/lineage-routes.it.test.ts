@@ -201,7 +201,7 @@ describe('POST /api/traces/:id/fork', () => {
     ['0'.repeat(32), '{}', 404, 'trace not found'],
     ['five', `{"checkpoint_id":"${'0'.repeat(32)}"}`, 404, 'checkpoint not found'],
     ['five', '{"checkpoint_id":"foreign"}', 400, 'checkpoint must belong to the same trace lineage group'],
-    ['last', '{}', 400, 'checkpoint has the highest sequence number there is'],
+    ['last', '{}', 400, 'checkpoint has the highest possible sequence number'],
     ['five', '{"unknown":1}', 400, 'invalid fork request body'],
     ['five', '{} {}', 400, 'invalid fork request body'],
     ['five', '[]', 400, 'invalid fork request body'],

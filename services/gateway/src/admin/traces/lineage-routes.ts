@@ -34,9 +34,9 @@ const forkBody = z
   .strictObject({
     checkpoint_id: boundedText(1_024).trim().optional().describe('Where to branch off; the trace itself when absent.'),
     thread_id: lineageId.describe("The new run's thread, instead of the checkpoint's."),
-    run_id: lineageId.describe("The new run's id; made when absent."),
+    run_id: lineageId.describe("The new run's id; generated when absent."),
   })
-  .meta({ id: 'ForkRequest', description: 'Where to branch off; nothing at all means {}.' });
+  .meta({ id: 'ForkRequest', description: 'Where to branch off; an empty body means {}.' });
 
 /** `GET /api/traces/:id/replay` and `POST /api/traces/:id/fork`. `randomHex` gives 16 digits. Spec: G2.6, G2.7, G6.12, G6.13. */
 export function lineageRoutes(store: TraceStore, randomHex: () => string): AdminRoute[] {
@@ -70,7 +70,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
       path: '/api/traces/:id/fork',
       params: traceParams,
       POST: operation({
-        summary: 'Says how the next exchange has to be sent to branch a conversation off at a checkpoint; changes nothing.',
+        summary: 'Returns the headers that branch a conversation off at a checkpoint; changes nothing.',
         permission: 'analytics:read',
         body: {
           shape: forkBody,
@@ -89,7 +89,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
             throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
           // Otherwise the gateway would ignore the header that it returned.
           if (forked.lineage.checkpoint_seq > LAST_CHECKPOINT_SEQ)
-            throw new Fault('last_checkpoint', { say: 'checkpoint has the highest sequence number there is' });
+            throw new Fault('last_checkpoint', { say: 'checkpoint has the highest possible sequence number' });
           return forked;
         },
       }),

@@ -35,15 +35,15 @@ export const listQuery = rangeQuery({
   model: text().describe('Only this model, by its exact name.'),
   api_key_hash: text().describe('Only traces whose provider credential has this SHA-256.'),
   status: integer(100, 599).describe('Only responses of this status.'),
-  min_tokens: integer(0, MAX_TOKENS).describe('Only traces of at least so many tokens in all.'),
-  max_tokens: integer(0, MAX_TOKENS).describe('Only traces of at most so many tokens in all.'),
+  min_tokens: integer(0, MAX_TOKENS).describe('Only traces of at least this many tokens in total.'),
+  max_tokens: integer(0, MAX_TOKENS).describe('Only traces of at most this many tokens in total.'),
   from: from(),
   to: to(),
-  limit: integer(0, MAX_LIMIT).describe('How many traces a page holds; 0 or absent: 50.'),
+  limit: integer(0, MAX_LIMIT).describe('Traces per page; 0 or absent: 50.'),
   cursor: parameter(
     { type: 'string', pattern: CURSOR.source },
     (value, refuse) => readCursor(value) ?? refuse('invalid cursor'),
-  ).describe('The next_cursor of the page before.'),
+  ).describe('next_cursor of the previous page.'),
 } satisfies FilterShapes<TraceFilters, 'limit' | 'cursor'>).refine(
   ({ min_tokens, max_tokens }) => min_tokens === undefined || max_tokens === undefined || max_tokens >= min_tokens,
   {

@@ -125,7 +125,7 @@ describe('a rejected request changes nothing', () => {
     ['an organisation of 129 characters', { org_id: 'x'.repeat(129) }, 400, /^org_id: /],
     ['a name that Postgres cannot hold', { name: 'a\0b' }, 400, /^name: must be well-formed Unicode without U\+0000$/],
     ['half of a character', { description: 'a\ud800' }, 400, /^description: must be well-formed/],
-    ['a token as a name', { name: 'sgk_0123456789' }, 400, /^name: must not hold a credential$/],
+    ['a token as a name', { name: 'sgk_0123456789' }, 400, /^name: must not contain a credential$/],
     ['64 KiB and more', { description: 'x'.repeat(65_536) }, 413, /^request body too large$/],
     ['the id of a key of the file', { id: 'owner' }, 409, /^gateway key already exists$/],
     ['the token of a key of the file', { token: OWNER }, 409, /^gateway key token already exists$/],
@@ -172,7 +172,7 @@ describe('a rejected request changes nothing', () => {
       const response = await call('POST', of, manager, fields);
       expect([response.status, response.body?.error]).toEqual([
         403,
-        expect.stringContaining('cannot grant what it does not hold'),
+        expect.stringContaining('cannot grant permissions that it does not have'),
       ]);
     }
     expect(rows()).toEqual(before);

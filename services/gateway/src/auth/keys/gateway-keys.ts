@@ -238,7 +238,7 @@ function requireHeldPermissions({ identity }: KeyActor, permissions: ReadonlySet
   if (identity === undefined) return;
   const beyond = [...permissions].filter((permission) => !identity.permissions.has(permission));
   if (beyond.length > 0)
-    throw new Fault('forbidden', { say: `gateway key cannot grant what it does not hold: ${beyond.join(', ')}` });
+    throw new Fault('forbidden', { say: `gateway key cannot grant permissions that it does not have: ${beyond.join(', ')}` });
 }
 
 function isOf(row: KeyRow, { org_id, workspace_id }: Tenant): boolean {

@@ -124,7 +124,7 @@ describe('a place for the traces', () => {
         database.exec('CREATE TABLE users (a)');
       },
       () => path,
-      'traces.db: the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
+      'traces.db: the file contains the table "users" (user_version 0) and is not a Vitrine trace file',
     ],
     [
       'of a newer version',
@@ -135,7 +135,7 @@ describe('a place for the traces', () => {
         database.exec(`${tables} PRAGMA user_version = 99`);
       },
       () => path,
-      'traces.db: the file holds schema 99, this version knows up to',
+      'traces.db: the file has schema 99, this version supports up to',
     ],
   ])('%s is a fault', async (_, make, at, what) => {
     make();
@@ -195,7 +195,7 @@ describe('the gateway keys beside the traces', () => {
         using database = new DatabaseSync(beside('gateway-keys.db'));
         database.exec('CREATE TABLE users (a)');
       },
-      'the file holds the table "users" (user_version 0) and is not a Vitrine key database',
+      'the file contains the table "users" (user_version 0) and is not a Vitrine key database',
     ],
     [
       'a file that is not a database',

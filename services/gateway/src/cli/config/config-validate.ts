@@ -12,7 +12,7 @@ export const configValidate = command({
   summary: 'Checks whether the gateway would start with this configuration, and lists every error.',
   options: {
     ...FORMAT_OPTION,
-    config: stringOption('FILE', 'the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there'),
+    config: stringOption('FILE', 'the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml if it exists'),
   },
   help: `Environment variables are included. The price list is read, and the places of traces and gateway keys are checked for write access.
 No store is opened, nothing is left behind, and a gateway may be running. Exit code 1: the gateway would not start. Valid settings

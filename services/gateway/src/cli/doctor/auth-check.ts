@@ -26,7 +26,7 @@ export async function checkAuth(config: GatewayConfig, plans: readonly string[])
     const { active, managing, peppers, problem, withoutPlan } = await countKeys(config, plans);
     const details = [
       `header: ${auth.header}`,
-      `keys: ${active}, of which ${managing} may manage keys`,
+      `keys: ${active} (${managing} may manage keys)`,
       ...(peppers.length > 1 ? peppers.map(pepperLine) : []),
       ...(withoutPlan.length > 0 ? [`keys with an unknown plan: ${withoutPlan.length}, such as ${withoutPlan[0]}`] : []),
     ];

@@ -34,7 +34,7 @@ export function checkPlans({ auth, plans }: Pick<GatewayConfig, 'auth' | 'plans'
   if (read.some(({ error }) => error !== undefined))
     return found(
       'fail',
-      'not all plans can be read; a gateway that runs keeps the last valid ones, one that starts has none of these',
+      'not all plans can be read; a running gateway keeps the last valid ones, a restarted one starts without them',
     );
   if (read.some(({ source, document }) => source === 'directory' && document === undefined))
     return found('warn', 'the folder of limits.plans_dir has no plans.json');

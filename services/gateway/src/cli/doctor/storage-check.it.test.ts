@@ -21,7 +21,7 @@ test('a trace file of an earlier version fails with its reason and is left uncha
   expect(await checkStorage({ storage: { driver: 'sqlite', path }, queue })).toMatchObject({
     status: 'fail',
     summary: 'the traces cannot be read',
-    details: [`path: ${path}`, expect.stringContaining('schema 4 of before version 0.1.0')],
+    details: [`path: ${path}`, expect.stringContaining('schema 4 from before version 0.1.0')],
   });
   expect(readFileSync(path).equals(before)).toBe(true);
 });

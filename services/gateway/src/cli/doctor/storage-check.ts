@@ -79,7 +79,7 @@ async function checkDatabase(options: PostgresPoolOptions, place: string): Promi
   } catch (error) {
     const cause = isFault(error) ? error.cause : error;
     const isMissing = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === MISSING_TABLE;
-    if (isMissing) return found('fail', 'the database has not all tables: run npm run migrate', [messageOf(cause)]);
+    if (isMissing) return found('fail', 'the database lacks tables: run npm run migrate', [messageOf(cause)]);
     return found('fail', 'the traces cannot be read', [messageOf(cause)]);
   }
 }

@@ -134,8 +134,8 @@ describe('gateway audit', () => {
   });
 
   test.each([
-    ['it is no database', 'these are my notes. '.repeat(200), 'the file is text and not an SQLite database'],
-    ['it is empty', '', 'the file holds no gateway keys'],
+    ['it is not a database', 'these are my notes. '.repeat(200), 'the file is text and not an SQLite database'],
+    ['it is empty', '', 'the file contains no gateway keys'],
   ])('ends with a fault that names the file when %s', async (_, text, reason) => {
     await using folder = await temporaryFolder('audit');
     const path = join(folder.path, 'gateway-keys.db');

@@ -78,7 +78,7 @@ export const keysPeppers = command({
   name: 'keys peppers',
   summary: 'Lists the peppers, and how many tokens are hashed with each.',
   options: OUTPUT_OPTIONS,
-  help: `A pepper that no token needs can be removed; docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
+  help: `A pepper that no token needs can be removed; to rotate one, see docs/operations.md. Exit code 1: some tokens cannot be
 verified, because their pepper is missing or has another secret.`,
   examples: ['keys peppers', 'keys peppers --format json'],
   run: ({ values }, context) =>
@@ -139,7 +139,7 @@ export const keysCreate = command({
     org: stringOption('ID', 'organisation; default'),
     workspace: stringOption('ID', 'workspace; default'),
     id: stringOption('ID', "the key's id; generated when not given"),
-    name: stringOption('TEXT', 'what to call it'),
+    name: stringOption('TEXT', 'a name for people'),
     description: stringOption('TEXT', 'what it is for'),
     plan: stringOption('NAME', 'the plan with its limits, of the configuration, Postgres or limits.plans_dir'),
     ...OUTPUT_OPTIONS,

@@ -34,12 +34,12 @@ const CLASSES: Readonly<Record<UpstreamErrorClass, Pick<ExchangeFailure, 'outcom
   tls: {
     outcome: 'upstream_error',
     text: 'no secure connection to the provider could be made',
-    nextStep: "check the provider's certificate, its name in providers.<name>.upstream, and that it speaks https there",
+    nextStep: "check the provider's certificate, its name in providers.<name>.upstream, and that it serves https there",
   },
   reset: {
     outcome: 'upstream_error',
     text: 'the provider closed the connection before its response was complete',
-    nextStep: "check the provider's status and whatever stands between it and this gateway; requests are not retried here",
+    nextStep: "check the provider's status and any proxy between it and this gateway; requests are not retried here",
   },
   first_byte_timeout: {
     outcome: 'timeout',
@@ -55,7 +55,7 @@ const CLASSES: Readonly<Record<UpstreamErrorClass, Pick<ExchangeFailure, 'outcom
     outcome: 'upstream_error',
     text: "the provider's response is not valid HTTP/1.1",
     nextStep:
-      'check that providers.<name>.upstream is an HTTP/1.1 server, with the right scheme and port, and what stands before it',
+      'check that providers.<name>.upstream is an HTTP/1.1 server, with the right scheme and port, and any proxy in front of it',
   },
 };
 

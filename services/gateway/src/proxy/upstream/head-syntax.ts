@@ -39,7 +39,7 @@ function flawOf(text: string): string {
   const bad = text.split('\r\n').findIndex((line, at) => !(at === 0 ? STATUS_LINE : HEADER_LINE).test(line));
   if (bad > 0) return `invalid header line ${bad}`;
   const protocol = protocolOf(text);
-  return protocol === undefined ? 'invalid status line' : `invalid status line: the provider speaks ${protocol}`;
+  return protocol === undefined ? 'invalid status line' : `invalid status line: the provider uses ${protocol}`;
 }
 
 /** The protocol behind a wrong scheme or port, recognised by the first bytes of a TLS record or of an HTTP/2 settings frame. */

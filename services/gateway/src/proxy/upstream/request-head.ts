@@ -60,7 +60,7 @@ function lengthOf(declared: string | undefined): number | undefined {
 /** Input from Node's parser contains no line breaks, but redacted text might. Counting them in the joined text is faster than checking each part. */
 function refuseBreaks(head: string, lines: number): void {
   if (countOf('\n', head) !== lines || countOf('\r', head) !== lines || head.includes('\0'))
-    throw upstreamError('request_failed', 'the head holds a line break');
+    throw upstreamError('request_failed', 'the head contains a line break');
 }
 
 function countOf(character: string, text: string): number {

@@ -191,9 +191,9 @@ describe('refused is', () => {
   });
 
   test.each([
-    ['TLS', '\x15\x03\x01\x00\x02\x02\x46', 'invalid status line: the provider speaks TLS'],
-    ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider speaks HTTP/2'],
-    ['SSH', 'SSH-2.0-OpenSSH_9.6', 'invalid status line: the provider speaks SSH'],
+    ['TLS', '\x15\x03\x01\x00\x02\x02\x46', 'invalid status line: the provider uses TLS'],
+    ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider uses HTTP/2'],
+    ['SSH', 'SSH-2.0-OpenSSH_9.6', 'invalid status line: the provider uses SSH'],
     ['anything', '{"secret":1}', 'invalid status line'],
   ])('%s is refused at its first bytes, and no bytes are repeated', (_, text, detail) => {
     expect(read([text])).toMatchObject({ code: 'malformed_response', message: detail });

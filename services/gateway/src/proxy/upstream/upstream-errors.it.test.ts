@@ -160,7 +160,7 @@ describe('a connection that breaks', () => {
 });
 
 test.each<[string, string | Buffer, RegExp]>([
-  ['TLS behind http', TLS_ALERT, /^invalid status line: the provider speaks TLS$/],
+  ['TLS behind http', TLS_ALERT, /^invalid status line: the provider uses TLS$/],
   ['another protocol', '220 mail.test ESMTP\r\n', /^invalid status line$/],
   ['a header without a colon', `${OK}a b\r\n\r\n`, /^invalid header line 2$/],
   ['a wrong chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', /^invalid chunk size$/],

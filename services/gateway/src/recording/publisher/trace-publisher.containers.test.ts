@@ -58,7 +58,7 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       for (let i = 0; i < 5; i += 1) await chat();
       await healthBecomes({ status: 'degraded', reasons: ['broker_unavailable'], spooled_traces: 5 });
       const hasLogged = (message: string) => gateway.log.some((line) => line.includes(`"msg":"${message}"`));
-      await waitUntil(() => hasLogged('records go to the spool'), { what: 'the spool', timeoutMs: SLOW_MS });
+      await waitUntil(() => hasLogged('spooling records'), { what: 'the spool', timeoutMs: SLOW_MS });
       await kafka.restart();
       const records = await readTopic(kafka, topic, 25);
       const traces = new Map(records.map(({ key, value }) => [key, decodeTraceRecord(Buffer.from(value ?? ''))]));

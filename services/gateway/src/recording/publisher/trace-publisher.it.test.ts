@@ -93,11 +93,11 @@ test('without a broker traces wait on disk, also across a restart, and every met
       spooled_traces: 3,
       storage_driver: 'postgres',
     });
-    expect(gateway.log.some((line) => line.includes('"msg":"records go to the spool"') && line.includes('next_step'))).toBe(true);
+    expect(gateway.log.some((line) => line.includes('"msg":"spooling records"') && line.includes('next_step'))).toBe(true);
   }
   await using next = await start('waiting');
   await waitUntil(async () => (await metric(next, 'spool_records')) === 3, { what: 'the spool of the process before' });
-  expect(next.log.some((line) => line.includes('"msg":"spool holds records of an earlier process"'))).toBe(true);
+  expect(next.log.some((line) => line.includes('"msg":"spool contains records of an earlier process"'))).toBe(true);
 });
 
 test('traces left in the spool are logged when the gateway stops', async () => {

@@ -10,8 +10,8 @@ const GENAI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** The trace queue's own figures. */
 export const QUEUE_INSTRUMENTS = {
-  depth: gauge('svc.trace.queue_depth', '{trace}', 'Traces that wait in the queue or are being written.'),
-  capacity: gauge('svc.trace.queue_capacity', '{trace}', 'Traces that the queue can hold.'),
+  depth: gauge('svc.trace.queue_depth', '{trace}', 'Traces that are queued or being written.'),
+  capacity: gauge('svc.trace.queue_capacity', '{trace}', 'Capacity of the queue in traces.'),
   enqueued: counter('svc.trace.enqueued_total', '{trace}', 'Traces taken by the queue.'),
 };
 
@@ -70,8 +70,8 @@ export const BODY_INSTRUMENTS = {
 
 /** The connections of clients to the gateway. */
 export const CONNECTION_INSTRUMENTS = {
-  open: gauge('svc.server.connections', '{connection}', 'Client connections that are open.'),
-  limit: gauge('svc.server.connection_limit', '{connection}', 'Client connections that may be open: server.max_connections.'),
+  open: gauge('svc.server.connections', '{connection}', 'Open client connections.'),
+  limit: gauge('svc.server.connection_limit', '{connection}', 'Maximum of open client connections: server.max_connections.'),
   closed: counter(
     'svc.server.connections_closed_total',
     '{connection}',
@@ -137,7 +137,7 @@ export const PUBLISHER_INSTRUMENTS = {
   connected: gauge(
     'svc.trace.publisher_connected',
     '{connection}',
-    'Whether a broker was reached and no send has failed since: 1 or 0.',
+    '1 if a broker was reached and no send has failed since, else 0.',
   ),
   withoutBodies: counter(
     'svc.trace.publish_bodies_dropped_total',
@@ -145,8 +145,8 @@ export const PUBLISHER_INSTRUMENTS = {
     'Traces that lost their bodies: too large for the topic.',
   ),
   spoolRecords: gauge('svc.trace.spool_records', '{trace}', 'Traces that wait on the disk for a broker.'),
-  spoolBytes: gauge('svc.trace.spool_size', 'By', 'Bytes of the spool on the disk.'),
-  spoolLimit: gauge('svc.trace.spool_limit', 'By', 'Bytes that the spool may have: queue.spool.max_bytes.'),
+  spoolBytes: gauge('svc.trace.spool_size', 'By', 'Size of the spool on the disk.'),
+  spoolLimit: gauge('svc.trace.spool_limit', 'By', 'Maximum size of the spool: queue.spool.max_bytes.'),
   drained: counter('svc.trace.spool_drained_total', '{trace}', 'Traces of the spool that a broker accepted.'),
   lost: counter('svc.trace.spool_lost_total', '{trace}', 'Traces of the spool that were lost, by cause.', ['cause']),
 };
