@@ -126,6 +126,13 @@ export class ClientConnections implements Disposable {
     }
   }
 
+  /** Closes the connections without a request in progress. `closeIdleConnections` of Node keeps those whose next head is not complete, and those that
+   *  never sent one, such as a browser's or load balancer's preconnected ones. */
+  closeIdle(): void {
+    for (const [socket, { last, isClosing }] of this.#open)
+      if (!isClosing && (last === undefined || (last.writableFinished && last.req.complete))) socket.destroy();
+  }
+
   /** Closes every connection, regardless of requests in progress. */
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();

@@ -2,9 +2,18 @@ import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createHttpServer, MAX_IDLE_GRACE_MS, stopServer } from './http-server.ts';
+import { createHttpServer, type HttpServer, MAX_IDLE_GRACE_MS, stopServer } from './http-server.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** The time of a shutdown step, which is shorter than the time for a head. */
+const STEP_MS = 5_000;
+
+async function open({ server }: HttpServer) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return connect((server.address() as AddressInfo).port, '127.0.0.1');
+}
 
 test('a connection whose stream ends after the stop is kept for one more request, whose response ends it', async () => {
   const released = Promise.withResolvers<void>();
@@ -13,9 +22,7 @@ test('a connection whose stream ends after the stop is kept for one more request
     void released.promise.then(() => response.end('end'));
   });
   using _connections = created.connections;
-  created.server.listen(0, '127.0.0.1');
-  await once(created.server, 'listening');
-  const socket = connect((created.server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = await open(created);
   socket.write(REQUEST);
   const [head] = (await once(socket, 'data')) as [Buffer];
   expect(head.toString()).toContain('Connection: keep-alive');
@@ -27,3 +34,55 @@ test('a connection whose stream ends after the stop is kept for one more request
   expect(await text(socket)).toMatch(/HTTP\/1.1 200 [^]*\r\nConnection: close\r\n[^]*begin[^]*end/);
   await closed;
 });
+
+test.each([
+  ['nothing', ''],
+  ['part of a head', 'GET / HTTP/1.1\r\nHost'],
+  ['a request and part of the next head', `${REQUEST}GET / HTTP/1.1\r\nHost`],
+])(
+  'G19.1: a connection that has sent %s has no request in flight, and does not hold up the stop',
+  async (_, sent) => {
+    const created = createHttpServer({ maxConnections: 10, correlationHeader: 'X-Correlation-ID' }, (__, response) =>
+      response.end(),
+    );
+    using _connections = created.connections;
+    const accepted = once(created.server, 'connection');
+    const socket = await open(created);
+    await accepted;
+    socket.write(sent);
+    if (sent.startsWith(REQUEST)) await once(socket, 'data');
+    await stopServer(created, 0).closed;
+  },
+  STEP_MS,
+);
+
+test.each([
+  ['response has not begun', 'ab', ''],
+  ['body is still arriving, after its response,', 'a', 'b'],
+])(
+  'G19.1: a request whose %s is in flight, and is finished',
+  async (_, sent, rest) => {
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<string>();
+    const created = createHttpServer({ maxConnections: 10, correlationHeader: 'X-Correlation-ID' }, (request, response) => {
+      if (rest !== '') response.end('complete');
+      void text(request).then(received.resolve, received.reject);
+      void released.promise.then(() => response.end('complete'));
+      begun.resolve();
+    });
+    using _connections = created.connections;
+    const socket = await open(created);
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n${sent}`);
+    const response = text(socket);
+    await begun.promise;
+    const { idleClosed, closed } = stopServer(created, 0);
+    await idleClosed;
+    released.resolve();
+    socket.write(rest);
+    expect(await received.promise).toBe('ab');
+    expect(await response).toMatch(/^HTTP\/1.1 200 [^]*complete/);
+    await closed;
+  },
+  STEP_MS,
+);

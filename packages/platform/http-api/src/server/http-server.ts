@@ -110,7 +110,7 @@ export function stopServer({ server, connections }: HttpServer, idleGraceMs: num
     }
     // After a turn of the event loop, which reads data already received by sockets.
     setImmediate(() => {
-      server.closeIdleConnections();
+      connections.closeIdle();
       idleClosed.resolve();
     });
   }, CLOSE_IDLE_MS);
