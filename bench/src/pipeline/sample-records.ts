@@ -1,6 +1,5 @@
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
-import { createCredentialHashes } from '@vitrine/trace-derivation/credential-hashes';
 import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
 import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
 import { createTraceIds } from '@vitrine/traces/trace-id';
@@ -39,7 +38,6 @@ function deriveAll(): TraceRecord[] {
     policy,
     privacy: openPrivacyContext(policy.privacy),
     prices: openPriceCatalogue({ override: undefined }),
-    hashCredential: createCredentialHashes(),
     cpuMs: () => 0,
   };
   const createId = createTraceIds(randomBytes);

@@ -48,7 +48,6 @@ const context = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
   prices: openPriceCatalogue({}),
-  hashCredential: () => new Uint8Array(32),
   cpuMs: () => 0,
 };
 const inUsage: Form = (text) => `{"id":${JSON.stringify(text)},"usage":{"total_tokens":3}}`;

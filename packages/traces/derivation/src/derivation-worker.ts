@@ -12,7 +12,6 @@ import { randomBytes } from 'node:crypto';
 import { threadCpuUsage } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
-import { createCredentialHashes } from './credential-hashes.ts';
 import { deriveBatch, resultsOf, tokensOf, usageOf } from './derive-batch.ts';
 import { deriveTrace } from './derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from './exchange-batch.ts';
@@ -57,7 +56,6 @@ const context = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
   prices: openPriceCatalogue({ override: priceOverride }),
-  hashCredential: createCredentialHashes(),
   cpuMs: () => {
     const { user, system } = threadCpuUsage();
     return (user + system) / 1_000;

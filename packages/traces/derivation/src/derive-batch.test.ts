@@ -15,7 +15,6 @@ const context = {
   policy: PLAIN_POLICY,
   privacy: openPrivacyContext(PLAIN_POLICY.privacy),
   prices: openPriceCatalogue({ override: undefined }),
-  hashCredential: () => new Uint8Array(32),
   cpuMs: () => 0,
 };
 const createId = createTraceIds(randomBytes);

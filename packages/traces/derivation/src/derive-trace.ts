@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { BodyFacts } from './body-facts.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
@@ -26,7 +27,6 @@ export interface DerivationContext {
   readonly cpuMs: () => number;
   /** Called when the bodies of an exchange are not stored because of its time. */
   readonly onBodiesOmitted?: (() => void) | undefined;
-  readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
 }
 
 /** Maximum work on one exchange, because all share this thread. Beyond it, bodies are not stored. */
@@ -42,7 +42,7 @@ export function deriveTrace(
   context: DerivationContext,
   id: Uint8Array<ArrayBuffer>,
 ): WholeTraceRecord {
-  const { policy, prices, hashCredential } = context;
+  const { policy, prices } = context;
   const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
   const { scope, provider, path } = exchange;
   const applied = policyFor(policy.privacy, { ...scope, provider, path });
@@ -81,7 +81,7 @@ export function deriveTrace(
     usage_status: usageStatus(outcome, facts, streaming),
     latency_ms: wholeMs(exchange.latencyUs),
     time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
-    api_key_hash: exchange.credential === '' ? undefined : hashCredential(exchange.credential),
+    api_key_hash: exchange.credential === '' ? undefined : new Uint8Array(hash('sha256', exchange.credential, 'buffer')),
     estimated_cost_usd: price?.cost_usd ?? 0,
     cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, charged),
     lineage: groupedBy(exchange.otelTraceId, lineage.claim),

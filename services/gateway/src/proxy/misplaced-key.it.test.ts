@@ -99,14 +99,14 @@ test('without authentication generated tokens are recognised, and neither they n
 
 test('a key beside a credential leaves no part of itself in the trace', async () => {
   await once(get(`${open.url}/anthropic/v1/messages`, { headers: { 'x-api-key': ['sk-test', MADE] } }), 'response');
-  const [{ id = '' } = {}] = await waitUntil(
+  const [summary] = await waitUntil(
     async () => {
       const { items } = (await open.get('/api/traces?limit=1')) as TracePage;
       return items[0]?.request_path === '/anthropic/v1/messages' && items;
     },
     { what: 'the trace of the rejection' },
   );
-  const trace = (await open.get(`/api/traces/${id}`)) as TraceDetail;
+  const trace = (await open.get(`/api/traces/${summary?.id}`)) as TraceDetail;
   expect(trace).not.toHaveProperty('api_key_hash');
   expect(trace.metadata).not.toHaveProperty('api_key_last4');
 });
