@@ -19,6 +19,12 @@ const SQLITE_NOTADB = 26;
 const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
+/** Identifies the file at a path, which may be replaced while the old one is open. Undefined while there is none. */
+export function fileAt(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
+}
+
 /** Why the file at a path is not a store of this version: other content, or a newer version. Undefined when it is one, does not exist, or cannot
  *  be read. Opening the store then reports why. Changes nothing and leaves no file behind. */
 export function foreignFile(path: string, own: OwnTables): string | undefined {

@@ -1,4 +1,5 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
+import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
 
@@ -6,7 +7,8 @@ import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
  *  lock file has to be removed after a crash. Faults: `storage_locked`, `storage_unusable`. */
 export function lockFile(path: string): Disposable {
   try {
-    const lock = `${path}.lock`;
+    // One lock for a file, whatever links lead to it.
+    const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`;
     makePrivateFile(lock);
     const database = new DatabaseSync(lock);
     try {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
@@ -215,6 +215,26 @@ describe('retention of sums', () => {
     expect(requests(T0 + 60_000, T0 + DAY_MS)).toEqual([]);
     expect(requests(T0 + 60_000, KEPT - 10)).toEqual([1]);
   });
+});
+
+test('a file that was moved or deleted gets no traces, until it is back in its place', () => {
+  write(record(T0));
+  renameSync(path, `${path}.moved`);
+  const moved = [{ error_class: 'unknown', error: { code: 'file_moved' } }];
+  expect(write(record(T0 + 1))).toMatchObject(moved);
+  expect(() => writer.probe()).toThrow('the trace file was moved or deleted');
+  writeFileSync(path, '');
+  expect(write(record(T0 + 2))).toMatchObject(moved);
+  rmSync(path);
+  renameSync(`${path}.moved`, path);
+  expect(write(record(T0 + 3))).toEqual(['written']);
+  expect(writer.traceCount).toBe(2);
+});
+
+test('a file is locked by every link to it', () => {
+  using _lock = lockFile(path);
+  symlinkSync(path, join(folder.path, 'link.db'));
+  expect(codeOf(attempt(() => lockFile(join(folder.path, 'link.db'))))).toBe('storage_locked');
 });
 
 test('a file can be locked once, and is free after its release', () => {

@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import { advanceRetention } from '@vitrine/sqlite/advance-retention';
+import { fileAt } from '@vitrine/sqlite/database-file';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import { probeRecord } from '@vitrine/traces/probe-record';
@@ -28,6 +29,8 @@ const ALREADY_THERE = new Error('a trace was written before');
 
 /** The only writer of an embedded trace store. Synchronous: it runs on the thread that derives records (`sqlite-writer-module.ts`). */
 export class SqliteTraceWriter implements RecordWriter, Disposable {
+  readonly #path: string;
+  readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #background: SqliteBackgroundResponses;
   readonly #insertTrace: Insert;
@@ -49,6 +52,8 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     // Runs first, because it refuses foreign files, which must stay unchanged.
     createTraceTables(this.#database);
     keepDatabasePrivate(path);
+    this.#path = path;
+    this.#file = fileAt(path) ?? '';
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments in a power failure. Checkpoints at 16 MiB
     // take 30 ms (100 ms at 64 MiB) with the same CPU per trace.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;');
@@ -169,6 +174,9 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   }
 
   #transaction<T>(work: () => T): T {
+    // The system keeps a moved or deleted file while it is open, and what is written then is lost with it.
+    if (fileAt(this.#path) !== this.#file)
+      throw Object.assign(new Error('the trace file was moved or deleted'), { code: 'file_moved' });
     // A failed transaction that could not be rolled back would make every later one fail.
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#database.exec('BEGIN IMMEDIATE');

@@ -3,7 +3,7 @@ import { pepperProblem, type StoredPeppers } from '@vitrine/credentials/pepper-p
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import { advanceRetention } from '@vitrine/sqlite/advance-retention';
-import { foreignFile } from '@vitrine/sqlite/database-file';
+import { fileAt, foreignFile } from '@vitrine/sqlite/database-file';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
@@ -77,7 +77,7 @@ export class SqliteKeyStore implements Disposable {
       // Keys are few and important, so a confirmed change must survive a power failure.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       createKeyTables(this.#database);
-      this.#file = fileAt(path);
+      this.#file = path === IN_MEMORY ? path : (fileAt(path) ?? '');
     } catch (error) {
       this.#database.close();
       throw error;
@@ -87,7 +87,7 @@ export class SqliteKeyStore implements Disposable {
   /** Whether another file has the path now. Throws while there is none, or an empty one: a backup is being restored, and a new database
    *  would collide with it. */
   get isReplaced(): boolean {
-    if (fileAt(this.#path) === this.#file) return false;
+    if (this.#path === IN_MEMORY || fileAt(this.#path) === this.#file) return false;
     if (statSync(this.#path).size === 0) throw new Error('the file has been replaced by an empty one');
     return true;
   }
@@ -259,11 +259,4 @@ export class SqliteKeyStore implements Disposable {
 
 function openDatabaseSync(path: string, options: DatabaseSyncOptions): DatabaseSync {
   return new DatabaseSync(path, options);
-}
-
-/** Distinguishes the file at a path from every other, as long as one of both is open. */
-function fileAt(path: string): string {
-  if (path === IN_MEMORY) return path;
-  const { dev, ino } = statSync(path, { bigint: true });
-  return `${dev}:${ino}`;
 }
