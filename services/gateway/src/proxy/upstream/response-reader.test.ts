@@ -190,6 +190,10 @@ describe('refused is', () => {
     expect(read(Array.from(text), { closes: true })).toMatchObject({ code: 'malformed_response', ended: false });
   });
 
+  test('a head that ends with bare line feeds is refused at once: the provider sends no more', () => {
+    expect(read(['HTTP/1.1 200 OK\nX: 1\n', '\n'])).toMatchObject({ code: 'malformed_response', ended: false });
+  });
+
   test.each([
     ['TLS', '\x15\x03\x01\x00\x02\x02\x46', 'invalid status line: the provider uses TLS'],
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider uses HTTP/2'],

@@ -83,6 +83,8 @@ export class ResponseReader {
     if ((end === -1 ? all.length : end) > HEAD_MAX_BYTES) throw malformed(`response head longer than ${HEAD_MAX_BYTES} bytes`);
     if (end === -1) {
       checkStart(all);
+      // The provider may send no more.
+      if (all.includes('\n\n')) throw malformed('response head ended by bare line feeds');
       this.#held = Buffer.from(all);
       return all.subarray(all.length);
     }
