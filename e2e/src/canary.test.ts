@@ -157,6 +157,8 @@ async function sendHeads(): Promise<void> {
       cookie: `session=${MARK}-cookie`,
       'proxy-authorization': `Basic ${MARK}-proxy`,
       'x-goog-api-key': `${MARK}-goog`,
+      'ocp-apim-subscription-key': `${MARK}-azure`,
+      'x-auth-token': `${MARK}-auth`,
       'x-request-id': keyFor('correlation'),
       'x-svc-trace-group-id': keyFor('group'),
       'x-svc-thread-id': keyFor('thread'),

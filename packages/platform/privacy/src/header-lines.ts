@@ -10,6 +10,11 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
   'api-key',
   'x-goog-api-key',
+  'ocp-apim-subscription-key',
+  'private-token',
+  'x-access-token',
+  'x-amz-security-token',
+  'x-auth-token',
   'x-svc-gateway-key',
   'x-ongoingai-gateway-key',
 ]);
