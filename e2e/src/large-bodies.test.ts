@@ -9,8 +9,9 @@ import { request as httpRequest } from 'node:http';
 import { startGateway } from './running-gateway.ts';
 
 const MEBIBYTE = 1_048_576;
-const CHUNKS = 100;
-const GROWTH_MAX_MB = 64;
+const CHUNKS = 300;
+/** V8 collects forwarded buffers when it needs to: with 100 MB each way, once or six times, memory grew by 76 to 90 MB. */
+const GROWTH_MAX_MB = 128;
 
 let upstream: MockProvider;
 beforeAll(async () => {
@@ -43,7 +44,7 @@ async function echo(url: string, chunk: Buffer, chunks: number): Promise<string>
   return promise;
 }
 
-describe('100 MB each way', () => {
+describe('300 MB each way', () => {
   test.each([
     ['off', {}],
     ['on', { SVC_TRACING_CAPTURE_BODIES: 'true' }],

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createHttpServer, type HttpServer, MAX_IDLE_GRACE_MS, stopServer } from './http-server.ts';
@@ -86,3 +88,25 @@ test.each([
   },
   STEP_MS,
 );
+
+test('of a body that nobody reads 16 KiB are kept, and what was read with them: a chunk of one byte takes 200', async () => {
+  const received: IncomingMessage[] = [];
+  const created = createHttpServer({ maxConnections: 10, correlationHeader: 'X-Correlation-ID' }, (request, response) => {
+    if (request.method === 'GET') response.end();
+    else received.push(request);
+  });
+  using _connections = created.connections;
+  const socket = await open(created);
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(60_000)}`);
+  const request = await waitUntil(() => received.find(({ readableLength }) => readableLength >= 16_384), { what: 'the body' });
+  for (let turn = 0; turn < 20; turn += 1) {
+    const other = connect((created.server.address() as AddressInfo).port, '127.0.0.1');
+    other.write(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    await text(other);
+  }
+  const { readableLength } = request;
+  socket.destroy();
+  created.server.close();
+  const ONE_READ = 65_536;
+  expect(readableLength).toBeLessThan(16_384 + ONE_READ / '1\r\nx\r\n'.length + 1);
+});
