@@ -10,7 +10,7 @@ import { startGateway } from './running-gateway.ts';
 
 const MEBIBYTE = 1_048_576;
 const CHUNKS = 300;
-/** V8 collects forwarded buffers when it needs to: with 100 MB each way, once or six times, memory grew by 76 to 90 MB. */
+/** V8 collects forwarded buffers only when it needs their memory: it grew by 76 to 90 MB for 100 MB each way, and for six times as much. */
 const GROWTH_MAX_MB = 128;
 
 let upstream: MockProvider;

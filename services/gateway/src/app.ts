@@ -108,8 +108,8 @@ export async function startServer(
   const routes = openRoutes(config, opened);
   const shutdown = new AbortController();
   const context = proxyContext({ ...parts, deadlines, budget, queue, shutdown });
-  const { authenticate, isGatewayKey } = auth;
-  const admission = { authenticate, isGatewayKey, gate: limits.gate, trail: keys.trail, anonymousRejections };
+  const { authenticate, hasMisplacedKey } = auth;
+  const admission = { authenticate, hasMisplacedKey, gate: limits.gate, trail: keys.trail, anonymousRejections };
   const proxy = createProxy(routes, context, queue, admission);
 
   const { scrape } = observability;

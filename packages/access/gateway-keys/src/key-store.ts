@@ -15,7 +15,7 @@ export interface KeyUpdate extends Partial<Omit<NewKey, 'id' | 'created_by' | 'c
   readonly revoked_at?: number;
   /** The hashes of a new token, of which the first becomes the key's; the old token is invalid from then on. A key whose pepper is missing can have
    *  a new token. */
-  readonly token?: readonly NewTokenHash[];
+  readonly token?: readonly [NewTokenHash, ...NewTokenHash[]];
 }
 
 /** The hashes of a key's token, under every pepper. */
@@ -102,8 +102,8 @@ export interface KeyStore {
 export type KeyReader = Pick<KeyStore, 'list' | 'storedPeppers'> & Pick<AuditLog, 'listAudit'>;
 
 /** The columns of a key's new token; none without one. */
-export function tokenColumns([hash]: readonly NewTokenHash[]): Partial<TokenHash> {
-  return hash === undefined ? {} : { pepper_version: hash.pepper_version, token_mac: hash.token_mac };
+export function tokenColumns(token: KeyUpdate['token']): Partial<TokenHash> {
+  return token === undefined ? {} : { pepper_version: token[0].pepper_version, token_mac: token[0].token_mac };
 }
 
 export function keyStoreUnavailable(path: string, cause: unknown): Fault {

@@ -1,5 +1,6 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
 
@@ -7,8 +8,8 @@ import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
  *  lock file has to be removed after a crash. Faults: `storage_locked`, `storage_unusable`. */
 export function lockFile(path: string): Disposable {
   try {
-    // One lock for a file, whatever links lead to it.
-    const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`;
+    // One lock for a file, whatever symbolic links lead to it.
+    const lock = `${targetOf(path)}.lock`;
     makePrivateFile(lock);
     const database = new DatabaseSync(lock);
     try {
@@ -23,4 +24,12 @@ export function lockFile(path: string): Disposable {
     if (isFault(error)) throw error;
     throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(error)}`, cause: error });
   }
+}
+
+/** Where a path leads, also before its file exists. */
+function targetOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const target = isLink ? resolve(dirname(path), readlinkSync(path)) : path;
+  return existsSync(dirname(target)) ? join(realpathSync(dirname(target)), basename(target)) : target;
 }

@@ -11,6 +11,10 @@ export interface TraceColumn extends TraceField {
 
 const { id, ...others } = RECORDED_FIELDS;
 
+type Listed = typeof RECORDED_FIELDS & typeof BODY_FIELDS & { readonly scope: unknown; readonly lineage: unknown };
+/** A field of a record that is in none of the lists does not compile, because stores would omit it. */
+type Unlisted = Exclude<keyof TraceRecord, keyof Listed | 'background'>;
+
 /** `background` has a separate table. */
 export const TRACE_COLUMNS: readonly TraceColumn[] = [
   ...columnsOf({ id }, (record) => record),
@@ -18,7 +22,10 @@ export const TRACE_COLUMNS: readonly TraceColumn[] = [
   ...columnsOf(others, (record) => record),
   ...columnsOf(LINEAGE_FIELDS, ({ lineage }) => lineage),
 ];
-export const BODY_COLUMNS: readonly TraceColumn[] = columnsOf({ id, ...BODY_FIELDS }, (record) => record);
+export const BODY_COLUMNS: Unlisted extends never ? readonly TraceColumn[] : Unlisted = columnsOf(
+  { id, ...BODY_FIELDS },
+  (record) => record,
+);
 
 function columnsOf<Fields extends Readonly<Record<string, TraceField>>>(
   fields: Fields,

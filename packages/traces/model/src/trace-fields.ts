@@ -1,10 +1,11 @@
 import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
-// The fields of a trace that stores keep in columns. Records, responses, and the tables of both stores are made from these lists. Without zod,
+// The fields of a trace that stores keep in columns. Records, summaries and the columns of both stores derive from these lists. The tables of
+// Postgres come from migrations. Without zod,
 // because the threads that derive, write and read traces do not load it.
 
-/** Incremented with every added field. A reader accepts the earlier versions since the first release, which are tested with golden files, and the next
- *  one, whose unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was. */
+/** Incremented with every added field. A reader accepts the earlier versions since the first release, which are tested with golden files, and the
+ *  next one, whose unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was. */
 export const RECORD_VERSION = 3;
 
 /** The form of a value: its schemas are in `field-schemas.ts`, its columns in `trace-columns.ts` of both stores. */
@@ -56,7 +57,7 @@ export const SUMMARY_FIELDS = {
 } as const satisfies TraceFields;
 
 const { time_to_first_token_ms: _rounded, ...recorded } = SUMMARY_FIELDS;
-/** Those that records and stores have. The other one is rounded when it is shown. */
+/** Without `time_to_first_token_ms`, which is computed for responses. */
 export const RECORDED_FIELDS = recorded;
 
 /** The tenant and the gateway key. */
@@ -86,5 +87,5 @@ export const BODY_FIELDS = {
   metadata: { kind: 'text' },
 } as const satisfies TraceFields;
 
-/** All but those of bodies. */
+/** The columns of `traces`. */
 export type ColumnName = keyof typeof RECORDED_FIELDS | keyof typeof SCOPE_FIELDS | keyof typeof LINEAGE_FIELDS;

@@ -21,7 +21,7 @@ export interface TraceFilters {
   readonly to?: number | undefined;
 }
 
-/** What each filter compares with. `filter-indexes.test.ts` of both stores ask for an index, which ends with the id, or for a reason to have none:
+/** What each filter compares with. `filter-indexes.test.ts` of both stores require an index that ends with the id, or a reason to have none:
  *  without one, a filter that few traces match reads until a page is full, or everything. */
 export const FILTER_COLUMNS: {
   readonly [Name in keyof Required<TraceFilters>]: { readonly column: ColumnName; readonly operator: '=' | '>=' | '<=' };

@@ -127,7 +127,7 @@ const KINDS = new Map(TRACE_COLUMNS.map(({ name, kind }) => [name, kind] as cons
 function parameterOf(column: string, value: string | number | undefined): unknown {
   if (value === undefined) return undefined;
   const kind = KINDS.get(column);
-  if (kind === 'time') return new Date(value);
+  if (kind === 'time') return Number.isFinite(value) ? new Date(value) : undefined;
   return kind === 'hash' ? Buffer.from(String(value), 'hex') : value;
 }
 

@@ -11,6 +11,8 @@ const indexes = database
 testFilterIndexes(
   indexes.map(({ sql }) => String(sql)),
   {
+    min_tokens: 'an index has their magnitude, then the id (TOKENS_MAGNITUDE)',
+    max_tokens: 'as min_tokens',
     from: 'only the ids between those of the hours are read (created-range.ts)',
     to: 'as from',
   },

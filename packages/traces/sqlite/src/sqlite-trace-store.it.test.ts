@@ -222,7 +222,7 @@ test('a file that was moved or deleted gets no traces, until it is back in its p
   renameSync(path, `${path}.moved`);
   const moved = [{ error_class: 'unknown', error: { code: 'file_moved' } }];
   expect(write(record(T0 + 1))).toMatchObject(moved);
-  expect(() => writer.probe()).toThrow('the trace file was moved or deleted');
+  expect(() => writer.probe()).toThrow('the trace file was moved, deleted or replaced');
   writeFileSync(path, '');
   expect(write(record(T0 + 2))).toMatchObject(moved);
   rmSync(path);
@@ -231,10 +231,20 @@ test('a file that was moved or deleted gets no traces, until it is back in its p
   expect(writer.traceCount).toBe(2);
 });
 
-test('a file is locked by every link to it', () => {
-  using _lock = lockFile(path);
-  symlinkSync(path, join(folder.path, 'link.db'));
-  expect(codeOf(attempt(() => lockFile(join(folder.path, 'link.db'))))).toBe('storage_locked');
+test('a file is locked by every link to it, also before it exists', () => {
+  for (const target of [path, join(folder.path, 'new.db')]) {
+    const link = `${target}.link`;
+    symlinkSync(target, link);
+    using _lock = lockFile(link);
+    expect(codeOf(attempt(() => lockFile(target)))).toBe('storage_locked');
+    writeFileSync(target, '');
+    expect([link, target].map((one) => codeOf(attempt(() => lockFile(one))))).toEqual(['storage_locked', 'storage_locked']);
+  }
+});
+
+test('a new file has pages of 8 KiB', () => {
+  using database = new DatabaseSync(path);
+  expect(database.prepare('PRAGMA page_size').get()).toEqual({ page_size: 8_192 });
 });
 
 test('a file can be locked once, and is free after its release', () => {

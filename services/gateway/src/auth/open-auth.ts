@@ -7,9 +7,9 @@ import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { Clocks } from '../storage/clocks.ts';
 import type { AuthConfig } from './auth-config.ts';
-import { allowAll, authenticateBy, ConnectionTokenCache } from './authenticate.ts';
+import { allowAll, authenticateBy } from './authenticate.ts';
 import { fileKeyTokens, type OpenKeys } from './keys/open-keys.ts';
-import { gatewayKeyTest } from './misplaced-key.ts';
+import { misplacedKeyTest } from './misplaced-key.ts';
 import { KeyRefresh } from './keys/key-refresh.ts';
 import { KeyUses } from './keys/key-uses.ts';
 
@@ -36,12 +36,11 @@ export async function openAuth(
   const isComplete = () => pepperProblem() === undefined;
   const ring = auth.enabled ? keys.material().ring : undefined;
   const authenticate = ring ? authenticateBy(ring, { header: auth.header, isFresh, isComplete, now: clock }) : allowAll;
-  const credentials = ring && new ConnectionTokenCache(ring);
-  const isGatewayKey = gatewayKeyTest(credentials && ((value, connection) => credentials.keyOf(value, connection)));
+  const hasMisplacedKey = misplacedKeyTest(ring);
   const running = opened.move();
   return {
     authenticate,
-    isGatewayKey,
+    hasMisplacedKey,
     /** Whether keys of the store cannot be refreshed at the moment. */
     isRefreshFailing: () => followed?.refresh.isFailing ?? false,
     /** Why some tokens of the store cannot be verified. */

@@ -74,7 +74,7 @@ beforeEach(async () => {
     }),
     {
       authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, isComplete: () => true, now: Date.now }),
-      isGatewayKey: () => false,
+      hasMisplacedKey: () => false,
       gate: (caller) => gate(caller),
       trail: { denied: (...details) => denied.push(details) },
       anonymousRejections,

@@ -8,7 +8,7 @@ import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
 import type { AuditTrail } from '../auth/audit/audit-trail.ts';
 import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller.ts';
-import { hasMisplacedKey, KEY_IN_CREDENTIAL, type IsGatewayKey } from '../auth/misplaced-key.ts';
+import { KEY_IN_CREDENTIAL, type HasMisplacedKey } from '../auth/misplaced-key.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../recording/capture/trace-queue.ts';
 import { CORRELATION_HEADER, correlationIdOf } from '../telemetry/correlation-id.ts';
@@ -28,7 +28,7 @@ const MAX_IN_FLIGHT = 16_384;
 /** The checks between a client and a provider. */
 export interface Admission {
   readonly authenticate: Authenticate;
-  readonly isGatewayKey: IsGatewayKey;
+  readonly hasMisplacedKey: HasMisplacedKey;
   readonly gate: Gate;
   readonly trail: Pick<AuditTrail, 'denied'>;
   /** Limits the traces of anonymous rejections. Spec: G11.12. */
@@ -82,7 +82,7 @@ export function createProxy(
       respondToPreflight(request, response, correlationId);
       return true;
     }
-    if (hasMisplacedKey(admission.isGatewayKey, request)) return reject(proxied, provider, KEY_IN_CREDENTIAL, ANONYMOUS_CALLER);
+    if (admission.hasMisplacedKey(request)) return reject(proxied, provider, KEY_IN_CREDENTIAL, ANONYMOUS_CALLER);
     const caller = authenticate();
     if ('rejection' in caller) return reject(proxied, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
@@ -131,6 +131,10 @@ function createReject(context: ProxyContext, admission: Admission) {
   ): true => {
     const { request, response, correlationId, telemetry, connections } = proxied;
     const { status, reason } = rejection;
+    // A malformed request was not searched for one.
+    const isKeyMisplaced = rejection === KEY_IN_CREDENTIAL || (isMalformed && admission.hasMisplacedKey(request));
+    // The key may be in the query, and the URL is logged and stored.
+    if (isKeyMisplaced) request.url = request.url?.split('?', 1)[0];
     const headers = [CORRELATION_HEADER, correlationId];
     telemetry?.endsWith(response, true);
     if (isMalformed) {
@@ -146,9 +150,8 @@ function createReject(context: ProxyContext, admission: Admission) {
       provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
     if (!isRecorded) return true;
     const { scope } = caller;
-    const found = providerCredential(request.headers);
     // Traces show the hash of a provider's credential, and never that of a gateway key.
-    const credential = hasMisplacedKey(admission.isGatewayKey, request) ? '' : found;
+    const credential = isKeyMisplaced ? '' : providerCredential(request.headers);
     const of = { provider, scope, status, correlationId, now: context.clock(), credential };
     context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
     return true;

@@ -94,16 +94,18 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   }
 
   update(id: string, tenant: Tenant | undefined, update: KeyUpdate, event: AuditEvent): Promise<UpdateOutcome> {
-    const { token = [], ...columns } = update;
+    const { token, ...columns } = update;
     return this.#change(async (database): Promise<UpdateOutcome> => {
       const row = await findKeyRow(database, id, tenant);
       if (row === undefined) return { kind: 'not_found' };
-      if (await isKnown(database, token)) return { kind: 'token_taken' };
-      const problem = await storedPepperProblem(database, token);
-      if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
+      if (token !== undefined) {
+        if (await isKnown(database, token)) return { kind: 'token_taken' };
+        const problem = await storedPepperProblem(database, token);
+        if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
+        await keepHashes(database, [{ id, known: token }]);
+      }
       const changes = { ...columns, ...tokenColumns(token), revision: await nextRevision(database, this.#writer) };
       await updateKeyRow(database, id, { ...changes, changed_by: this.#writer });
-      await keepHashes(database, [{ id, known: token }]);
       await insertAuditEvents(database, [event]);
       return { kind: 'updated', row: { ...row, ...changes } };
     });

@@ -120,16 +120,18 @@ export class SqliteKeyStore implements Disposable {
     });
   }
 
-  update(id: string, tenant: Tenant | undefined, { token = [], ...columns }: KeyUpdate, event: AuditEvent): UpdateOutcome {
+  update(id: string, tenant: Tenant | undefined, { token, ...columns }: KeyUpdate, event: AuditEvent): UpdateOutcome {
     return this.#transaction((): UpdateOutcome => {
       const row = this.find(id, tenant);
       if (row === undefined) return { kind: 'not_found' };
-      if (this.#isKnown(token)) return { kind: 'token_taken' };
-      const problem = pepperProblem(token, this.storedPeppers());
-      if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
+      if (token !== undefined) {
+        if (this.#isKnown(token)) return { kind: 'token_taken' };
+        const problem = pepperProblem(token, this.storedPeppers());
+        if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
+        this.#keepHashes(id, token);
+      }
       const changes = { ...columns, ...tokenColumns(token), revision: this.#nextRevision() };
       updateKeyRow(this.#database, id, changes);
-      this.#keepHashes(id, token);
       insertAuditEvents(this.#database, [event]);
       return { kind: 'updated', row: { ...row, ...changes } };
     });

@@ -128,9 +128,11 @@ export class ClientConnections implements Disposable {
 
   /** Closes the connections without a request in progress. `closeIdleConnections` of Node keeps those whose next head is not complete, and those that
    *  never sent one, such as a browser's or load balancer's preconnected ones. */
-  closeIdle(): void {
-    for (const [socket, { last, isClosing }] of this.#open)
-      if (!isClosing && (last === undefined || (last.writableFinished && last.req.complete))) socket.destroy();
+  closeIdle({ withoutRequest }: { readonly withoutRequest: boolean }): void {
+    for (const [socket, { last, isClosing }] of this.#open) {
+      const isIdle = last === undefined ? withoutRequest : last.writableFinished && last.req.complete;
+      if (isIdle && !isClosing) socket.destroy();
+    }
   }
 
   /** Closes every connection, regardless of requests in progress. */

@@ -19,7 +19,7 @@ test('a body is the same whatever its chunks are', () => {
   );
 });
 
-test('a small chunk is copied, because its memory may be used again', () => {
+test('a small chunk is copied', () => {
   const body = new BodyChunks();
   const chunk = Buffer.from('first');
   body.push(chunk);

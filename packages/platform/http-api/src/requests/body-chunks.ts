@@ -3,8 +3,8 @@ const SMALL_BYTES = 1_024;
 const BLOCK_MAX_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
-/** The chunks of a body in order, in few buffers: kept as they come, chunks of one byte take some 200 bytes of memory each. At most twice the bytes of
- *  the body are kept. */
+/** The chunks of a body in order, in few buffers. Kept as they come, chunks of one byte would take some 200 bytes of memory each. Small chunks are
+ *  copied, into at most twice their bytes and 1 KiB. Large chunks are not: their memory must not be overwritten. */
 export class BodyChunks {
   readonly list: Buffer[] = [];
   /** Has room for small chunks after `#end`. */

@@ -89,7 +89,7 @@ test.each([
   STEP_MS,
 );
 
-test('of a body that nobody reads 16 KiB are kept, and what was read with them: a chunk of one byte takes 200', async () => {
+test('at most 16 KiB and the rest of one read are kept of a body that is not read', async () => {
   const received: IncomingMessage[] = [];
   const created = createHttpServer({ maxConnections: 10, correlationHeader: 'X-Correlation-ID' }, (request, response) => {
     if (request.method === 'GET') response.end();

@@ -17,12 +17,15 @@ const CHECK_INTERVAL_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** TCP probes begin after this idle time; the system gives up on a peer that is gone some minutes later. */
 const TCP_KEEP_ALIVE_MS = 60_000;
-/** Bytes of a body that Node keeps while nobody reads them. A chunk takes 200 bytes of memory even when it has one, so Node's 64 KiB would be 13 MB. */
+/** Bytes of a request's body that Node keeps until they are read, and of a response until the client reads them. A buffer object takes 200 bytes of
+ *  memory, so that 64 KiB in one-byte chunks, Node's default, would be 13 MB. */
 const HIGH_WATER_MARK = 16_384;
 /** Default time for which a stopping server keeps idle connections: longer than the transit of a request on a machine that is not busy. */
 export const IDLE_GRACE_MS = 100;
 /** Must fit into a shutdown step of 5 s. */
 export const MAX_IDLE_GRACE_MS = 4_000;
+/** How long a stopping server waits for the first request of a connection, which may be on its way. */
+const FIRST_REQUEST_MS = 1_000;
 /** How often idle connections are closed from then on. */
 const CLOSE_IDLE_MS = 100;
 /** How long afterwards connections are kept whose stream has just ended. Must fit into the step that finishes requests. */
@@ -110,7 +113,7 @@ export function stopServer({ server, connections }: HttpServer, idleGraceMs: num
     }
     // After a turn of the event loop, which reads data already received by sockets.
     setImmediate(() => {
-      connections.closeIdle();
+      connections.closeIdle({ withoutRequest: idleMs >= FIRST_REQUEST_MS });
       idleClosed.resolve();
     });
   }, CLOSE_IDLE_MS);

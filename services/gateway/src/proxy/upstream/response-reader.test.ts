@@ -191,7 +191,8 @@ describe('refused is', () => {
   });
 
   test('a head that ends with bare line feeds is refused at once: the provider sends no more', () => {
-    expect(read(['HTTP/1.1 200 OK\nX: 1\n', '\n'])).toMatchObject({ code: 'malformed_response', ended: false });
+    for (const end of ['\n', '\r\n'])
+      expect(read(['HTTP/1.1 200 OK\nX: 1\n', end])).toMatchObject({ code: 'malformed_response', ended: false });
   });
 
   test.each([

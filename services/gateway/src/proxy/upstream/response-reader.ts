@@ -84,7 +84,7 @@ export class ResponseReader {
     if (end === -1) {
       checkStart(all);
       // The provider may send no more.
-      if (all.includes('\n\n')) throw malformed('response head ended by bare line feeds');
+      if (all.includes('\n\n') || all.includes('\n\r\n')) throw malformed('response head ended by bare line feeds');
       this.#held = Buffer.from(all);
       return all.subarray(all.length);
     }

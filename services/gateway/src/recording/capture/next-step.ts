@@ -18,7 +18,7 @@ const AFTER_CODE: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'give the gateway permission to write to the file of storage.path and its folder',
   SQLITE_CORRUPT: 'stop the gateway, keep the damaged file of storage.path aside, and put a backup or nothing in its place',
   SQLITE_NOTADB: 'stop the gateway, and put a backup or nothing in the place of the file of storage.path: it is not a database',
-  file_moved: 'put the file of storage.path back in its place, or restart the gateway, which makes a new one',
+  file_moved: 'put the file of storage.path back, or restart the gateway, which opens the file that is there now, or creates one',
   spool_full: 'start the brokers of queue.brokers, or raise queue.spool.max_bytes: the spool is full',
   spool_failed: 'look at the disk of queue.spool.path, and start the brokers of queue.brokers',
   record_too_large: 'raise queue.max_record_bytes, and max.message.bytes of the topic',
