@@ -145,7 +145,7 @@ export type TextField = {
 }[keyof GatewayKeySpec];
 
 /** What the gateway requires of texts that it stores: a credential that was pasted into one must not be shown. A text without an entry does
- *  not compile; undefined where the schema says all. */
+ *  not compile; undefined where the schema is sufficient. */
 export const TEXT_RULES: { readonly [Field in TextField]: z.ZodType | undefined } = {
   keyId: idText,
   displayName: nameText,

@@ -17,7 +17,7 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   return `gk_${createHash('sha256').update(uid).digest('hex').slice(0, 16)}`;
 }
 
-/** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
+/** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes cannot express. */
 export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | ConditionReason {
   const parsed = gatewayKeySpec.safeParse(spec ?? {});
   if (!parsed.success) {

@@ -10,7 +10,7 @@ import type { KeyRow } from './key-row.ts';
 export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at' | 'next' | 'previous'>;
 
 /** What changes in an active key: columns, and its token. */
-export interface KeyUpdate extends Partial<Omit<NewKey, 'id' | 'created_by' | 'created_at' | keyof Tenant | keyof TokenHash>> {
+export interface KeyUpdate extends Partial<Pick<NewKey, 'name' | 'description' | 'role' | 'permissions' | 'plan'>> {
   /** Ends the key, at milliseconds since the epoch. */
   readonly revoked_at?: number;
   /** The hashes of a new token, of which the first becomes the key's; the old token is invalid from then on. A key whose pepper is missing can have

@@ -54,7 +54,7 @@ export class FetchSession implements AsyncDisposable {
     this.#signal = AbortSignal.any([context.signal, AbortSignal.timeout(settings.limits.scanTimeoutMs)]);
   }
 
-  /** Of the robots.txt that was read last. */
+  /** The sitemaps of the last robots.txt. */
   get sitemaps(): readonly string[] {
     return this.#sitemaps;
   }

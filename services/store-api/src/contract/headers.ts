@@ -21,7 +21,7 @@ export const ifNoneMatchHeader = z.string().optional().meta({ description: 'ETag
 
 const integer = { type: 'integer', minimum: 0 } as const;
 
-/** Of responses. Those of a request that is malformed before it has a key have none but the first. */
+/** Headers of responses. A request that is malformed before its key is read gets only the first. */
 export const CONTRACT_HEADERS = {
   [REQUEST_ID_HEADER]: {
     description: 'The id of the request; for a replay, the id of the first request.',

@@ -25,7 +25,7 @@ export class CountedDeadLetters implements RecordPublisher {
     this.#publisher = publisher;
   }
 
-  /** Of the dead letters that the store refused. */
+  /** The last drop of a dead letter that the store refused. */
   get lastStoreDrop(): LastStoreDrop | undefined {
     return this.#lastStoreDrop;
   }

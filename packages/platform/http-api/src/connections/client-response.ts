@@ -6,7 +6,7 @@ export interface MalformedRequestHandler {
   onMalformedRequest(rejection: Rejection): void;
 }
 
-/** A response that knows the handler of its request. */
+/** A response with the handler of its request, should that turn out to be malformed. */
 export class ClientResponse extends ServerResponse {
   handler: MalformedRequestHandler | undefined = undefined;
 }
