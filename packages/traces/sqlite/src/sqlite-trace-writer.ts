@@ -21,8 +21,8 @@ import { createTraceTables } from './trace-tables.ts';
 const BUSY_TIMEOUT_MS = 2_000;
 /** Traces removed by one call of `removeOlderThan`: some 20 ms of work, so that writes are never delayed for long. */
 const REMOVED_AT_ONCE = 2_000;
-/** Size written by `probe`: some pages, like a trace. */
-const PROBE_BODY = 'x'.repeat(32_768);
+/** Size written by `probe`: as many pages as the commit of a trace changes. With less, a full disk seemed to have room. */
+const PROBE_BODY = 'x'.repeat(131_072);
 const ROLLED_BACK = new Error('a probe is rolled back');
 /** Thrown when some of the rows already exist. Ids are unique per trace, so this happens only for a repeated batch. */
 const ALREADY_THERE = new Error('a trace was written before');
