@@ -16,32 +16,36 @@ const TOKEN_MIN_LENGTH = 24;
 const QUOTED = /^["'](.+)["']$/;
 const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
 
-/** Without `ring` only generated tokens are recognised. A client sends the same credential with each request, so the last ones of a connection are
- *  hashed once until a key is added: hashing took 3 % of the CPU of the proxy's thread. A URL of 16 KB has at most 650 words: 1.3 ms. */
+/** Without `ring` only generated tokens are recognised. A client sends the same credentials with each request, so the last texts of a connection
+ *  are tested once until a key is added: this took 3 % of the CPU of the proxy's thread. A URL of 16 KB has at most 650 words: 1.3 ms. */
 export function misplacedKeyTest(ring: Pick<KeyRing, 'verify' | 'additions'> | undefined): HasMisplacedKey {
-  const verified = new WeakMap<object, { readonly words: string; readonly additions: number }>();
+  const verified = new WeakMap<object, { readonly texts: string; readonly additions: number | undefined }>();
   return (request) => {
-    const words = [...new Set(credentialsIn(request))];
+    const { query, headers } = credentialTexts(request);
+    if (query === '' && headers.length === 0) return false;
+    const texts = JSON.stringify([query, headers]);
+    const additions = ring?.additions;
+    const known = verified.get(request.socket);
+    if (known !== undefined && known.additions === additions && isSameToken(known.texts, texts)) return false;
+    const words = wordsOf([...new URLSearchParams(query)].flat().concat(headers));
     if (words.some((word) => word.startsWith(TOKEN_PREFIX))) return true;
     const tokens = words.filter(({ length }) => length >= TOKEN_MIN_LENGTH && length <= TOKEN_MAX_LENGTH);
-    if (ring === undefined || tokens.length === 0) return false;
-    const known = verified.get(request.socket);
-    const joined = JSON.stringify(tokens);
-    const { additions } = ring;
-    if (known !== undefined && known.additions === additions && isSameToken(known.words, joined)) return false;
-    if (tokens.some((token) => ring.verify(token) !== undefined)) return true;
-    verified.set(request.socket, { words: joined, additions });
+    if (tokens.some((token) => ring?.verify(token) !== undefined)) return true;
+    verified.set(request.socket, { texts, additions });
     return false;
   };
 }
 
-/** Everything in them that may be a token. All lines of a repeated header are forwarded, so all of them are read. */
-function credentialsIn({ rawHeaders, url = '' }: IncomingMessage): string[] {
-  const query = url.indexOf('?');
-  const texts = query < 0 ? [] : [...new URLSearchParams(url.slice(query + 1))].flat();
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (CREDENTIAL_HEADERS.has((rawHeaders[at] ?? '').toLowerCase())) texts.push(rawHeaders[at + 1] ?? '');
-  return texts.flatMap((text) => text.split(/[\s,]+/).flatMap(tokensIn));
+/** The query and the headers that may contain a token. All lines of a repeated header are forwarded, so all of them are read. */
+function credentialTexts({ rawHeaders, url = '' }: IncomingMessage): { query: string; headers: string[] } {
+  const start = url.indexOf('?');
+  const isCredential = (name: string) => CREDENTIAL_HEADERS.has(name.toLowerCase());
+  const headers = rawHeaders.filter((_, at) => at % 2 === 1 && isCredential(rawHeaders[at - 1] ?? ''));
+  return { query: start < 0 ? '' : url.slice(start + 1), headers };
+}
+
+function wordsOf(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => text.split(/[\s,]+/).flatMap(tokensIn)))];
 }
 
 /** A word, as `token="..."` also without name and quotes, and after `Basic` its user and password. */
