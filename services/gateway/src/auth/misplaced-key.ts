@@ -27,7 +27,8 @@ export function misplacedKeyTest(ring: Pick<KeyRing, 'verify' | 'additions'> | u
     const additions = ring?.additions;
     const known = verified.get(request.socket);
     if (known !== undefined && known.additions === additions && isSameToken(known.texts, texts)) return false;
-    const words = wordsOf([...new URLSearchParams(query)].flat().concat(headers));
+    // A plus is a blank, unless a client sends a token as it is.
+    const words = wordsOf([...parametersIn(query), ...parametersIn(query.replaceAll('+', '%2B')), ...headers]);
     if (words.some((word) => word.startsWith(TOKEN_PREFIX))) return true;
     const tokens = words.filter(({ length }) => length >= TOKEN_MIN_LENGTH && length <= TOKEN_MAX_LENGTH);
     if (tokens.some((token) => ring?.verify(token) !== undefined)) return true;
@@ -42,6 +43,10 @@ function credentialTexts({ rawHeaders, url = '' }: IncomingMessage): { query: st
   const isCredential = (name: string) => CREDENTIAL_HEADERS.has(name.toLowerCase());
   const headers = rawHeaders.filter((_, at) => at % 2 === 1 && isCredential(rawHeaders[at - 1] ?? ''));
   return { query: start < 0 ? '' : url.slice(start + 1), headers };
+}
+
+function parametersIn(query: string): string[] {
+  return [...new URLSearchParams(query)].flat();
 }
 
 function wordsOf(texts: readonly string[]): string[] {

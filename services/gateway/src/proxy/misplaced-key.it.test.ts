@@ -14,7 +14,7 @@ import { startTestGateway, type TestGateway } from '../testing/start-test-gatewa
 // Spec: G11.22: a gateway key where the provider's credential belongs is recognised by its value and never forwarded.
 
 const TOKEN = 'a-token-of-ones-own-0123456789';
-const OTHER = 'another-key-of-this-house-98765';
+const OTHER = 'another-key+of-this-house-98765';
 const MADE = 'sgk_0123456789abcdefghijklmnopqrstuv';
 const KEYS = `auth: {enabled: true, keys: [{id: own, token: ${TOKEN}, role: admin}, {id: other, token: ${OTHER}, role: admin}]}`;
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
