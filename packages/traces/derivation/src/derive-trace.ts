@@ -124,8 +124,8 @@ function storedBodies(
 
 /** Without a group header, the group is the client's own OpenTelemetry trace, if any. Spec: G6.5. */
 function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
-  if (otelTraceId === '' || claim.trace_group_id !== undefined) return claim;
-  return { trace_group_id: otelTraceId, group_fallback: true, ...claim };
+  if (claim.trace_group_id !== undefined) return { ...claim, group_fallback: false };
+  return otelTraceId === '' ? claim : { ...claim, trace_group_id: otelTraceId, group_fallback: true };
 }
 
 function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { policy, privacy }: DerivationContext): Redaction {

@@ -26,12 +26,6 @@ const KINDS: { readonly [Kind in FieldKind]: readonly [type: string, text: (valu
 const DERIVED: Readonly<Record<string, Column>> = {
   // The time in the id, by which readers find the partition.
   created_at: ['timestamptz', ({ id }) => timeText(createdAtOf(id))],
-  // Only meaningful with a group.
-  group_fallback: [
-    'boolean',
-    ({ lineage: { trace_group_id: group, group_fallback: isFallback } }) =>
-      group === undefined ? null : isFallback === true ? 't' : 'f',
-  ],
 };
 
 function columnOf({ name, kind, of }: TraceColumn): Column {

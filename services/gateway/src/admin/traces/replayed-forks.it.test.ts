@@ -98,6 +98,13 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
     expect(listed.items.map(({ id }) => id)).toEqual([client.ids['labelled']]);
   });
 
+  test('the trace says who named its group, even if a client names one that looks like a trace id', async () => {
+    const [one = ''] = TRACES;
+    const sourceOf = ({ metadata }: TraceDetail) => metadata['lineage_group_source'];
+    expect(sourceOf(await client.send('of-traceparent', {}, { traceparent: traceparent(one) }))).toBe('traceparent');
+    expect(sourceOf(await client.send('of-client', { 'trace-group-id': one }))).toBe('client');
+  });
+
   test('a client that sends only thread and parent has its conversation replayed', async () => {
     await client.send('one', { 'thread-id': 'plain' });
     await client.send('two', { 'thread-id': 'plain', 'parent-checkpoint-id': 'one' });
