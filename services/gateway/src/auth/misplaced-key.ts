@@ -40,9 +40,8 @@ export function misplacedKeyTest(ring: Pick<KeyRing, 'verify' | 'additions'> | u
 /** The query and the headers that may contain a token. All lines of a repeated header are forwarded, so all of them are read. */
 function credentialTexts({ rawHeaders, url = '' }: IncomingMessage): { query: string; headers: string[] } {
   const start = url.indexOf('?');
-  const isCredential = (name: string) => CREDENTIAL_HEADERS.has(name.toLowerCase());
-  const headers = rawHeaders.filter((_, at) => at % 2 === 1 && isCredential(rawHeaders[at - 1] ?? ''));
-  return { query: start < 0 ? '' : url.slice(start + 1), headers };
+  const isValue = (at: number) => at % 2 === 1 && CREDENTIAL_HEADERS.has((rawHeaders[at - 1] ?? '').toLowerCase());
+  return { query: start < 0 ? '' : url.slice(start + 1), headers: rawHeaders.filter((_, at) => isValue(at)) };
 }
 
 function parametersIn(query: string): string[] {
