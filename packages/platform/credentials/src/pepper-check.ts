@@ -55,8 +55,7 @@ export class PepperCheck implements Disposable {
   /** Checks now and at intervals, until disposed. An unavailable store is reported by its other readers. */
   start(): void {
     const run = () => void this.check().catch(() => {});
-    this.#timer = setInterval(run, CHECK_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(run, CHECK_INTERVAL_MS).unref();
     run();
   }
 

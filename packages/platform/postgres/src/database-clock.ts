@@ -55,8 +55,7 @@ export class DatabaseClock implements Disposable {
       void this.read().catch((error: unknown) =>
         this.#logger.warn({ ...databaseErrorFields(error) }, "reading the database's clock failed"),
       );
-    this.#timer = setInterval(read, READ_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(read, READ_INTERVAL_MS).unref();
     read();
     return this;
   }

@@ -28,8 +28,7 @@ export class NotifiedPoll implements AsyncDisposable {
     this.#look = look;
     this.#looking = look();
     this.ready = this.#looking;
-    this.#timer = setInterval(() => this.lookAgain(), intervalMs);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.lookAgain(), intervalMs).unref();
     this.#listener = pool.listen(channel, {
       onNotification: (payload) => {
         if (isRelevant(payload)) this.lookAgain();

@@ -36,8 +36,7 @@ export function keepRetention(
     applyRetention(store, retentionDays, log)
       .catch(onError)
       .finally(() => (running = false));
-  }, intervalMs);
-  timer.unref();
+  }, intervalMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 

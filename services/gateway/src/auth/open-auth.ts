@@ -127,8 +127,7 @@ function keepAuditRetention(
     await log.removeAll(() => store.removeAuditBefore(run.at - AUDIT_RETENTION_MS));
   };
   const run = () => void removeAll().catch(report);
-  const timer = setInterval(run, AUDIT_RETENTION_INTERVAL_MS);
-  timer.unref();
+  const timer = setInterval(run, AUDIT_RETENTION_INTERVAL_MS).unref();
   run();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

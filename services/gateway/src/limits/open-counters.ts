@@ -123,8 +123,7 @@ function openShared<C extends AsyncDisposable>(
   const errors = new LogThrottle(ERROR_LOG_INTERVAL_MS, write, { clock });
   const onError = (error: unknown) => errors.add('', error);
   const { counter, cleanUp } = open(shared, onError);
-  const cleanup = setInterval(() => void cleanUp().catch(onError), cleanupIntervalMs);
-  cleanup.unref();
+  const cleanup = setInterval(() => void cleanUp().catch(onError), cleanupIntervalMs).unref();
   return {
     counter,
     [Symbol.asyncDispose]: async () => {

@@ -41,8 +41,7 @@ export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable 
     const read = () => readStoredPeppers(pool);
     this.#check = new PepperCheck({ configured: this.hashes.identities, read, logger, setting: SETTING });
     void ready.then(() => this.#check.start());
-    this.#timer = setInterval(() => void this.#flush(), FLUSH_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(() => void this.#flush(), FLUSH_INTERVAL_MS).unref();
   }
 
   get isChecked(): boolean {

@@ -33,8 +33,7 @@ export class StatisticsRow implements AsyncDisposable {
     this.#read = read;
     // While the database is unavailable the row is out of date. Log and metrics report the cause.
     const update = () => void this.#updateOnce().catch(() => {});
-    this.#timer = setInterval(update, UPDATE_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(update, UPDATE_INTERVAL_MS).unref();
     update();
   }
 
@@ -74,8 +73,7 @@ export class PartitionsAheadReader implements Disposable {
     const read = async () => {
       this.partitionsAhead = await readPartitionsAhead(database).catch(() => undefined);
     };
-    this.#timer = setInterval(() => void read(), READ_PARTITIONS_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(() => void read(), READ_PARTITIONS_INTERVAL_MS).unref();
     void read();
   }
 

@@ -74,8 +74,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
         isPolling = false;
       }
     };
-    const timer = setInterval(() => void poll(), WATCH_INTERVAL_MS);
-    timer.unref();
+    const timer = setInterval(() => void poll(), WATCH_INTERVAL_MS).unref();
     void poll();
     return { [Symbol.dispose]: () => clearInterval(timer) };
   }

@@ -71,8 +71,7 @@ export class ClientConnections implements Disposable {
   ) {
     this.#format = format;
     this.#stallTimeoutMs = stallTimeoutMs;
-    this.#stallCheck = setInterval(() => this.#checkStalled(), Math.min(STALL_CHECK_MS, stallTimeoutMs));
-    this.#stallCheck.unref();
+    this.#stallCheck = setInterval(() => this.#checkStalled(), Math.min(STALL_CHECK_MS, stallTimeoutMs)).unref();
     server.on('connection', (socket) => this.#opened(socket));
     server.on('drop', () => (this.closed.connection_limit += 1));
     server.on('timeout', (socket: Socket) => {

@@ -138,8 +138,7 @@ export class StoreRetention implements AsyncDisposable {
   #begin(intervalMs: number): void {
     if (this.#isDisposed) return;
     const start = () => void (this.#pass ??= this.#apply().finally(() => (this.#pass = undefined)));
-    this.#timer = setInterval(start, intervalMs);
-    this.#timer.unref();
+    this.#timer = setInterval(start, intervalMs).unref();
     start();
   }
 

@@ -148,8 +148,7 @@ export class AuditTrail implements AsyncDisposable {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.flush();
-    }, FLUSH_INTERVAL_MS);
-    this.#timer.unref();
+    }, FLUSH_INTERVAL_MS).unref();
   }
 
   #reportDrops(): void {

@@ -58,8 +58,7 @@ export class KeyRefresh implements Disposable {
 
   /** Starts reading on notifications and at intervals. */
   start(): void {
-    const timer = setInterval(() => this.#refreshOrReport(), REFRESH_INTERVAL_MS);
-    timer.unref();
+    const timer = setInterval(() => this.#refreshOrReport(), REFRESH_INTERVAL_MS).unref();
     this.#watching.defer(() => clearInterval(timer));
     this.#watching.use(this.#options.store.watch(() => this.#refreshOrReport()));
   }

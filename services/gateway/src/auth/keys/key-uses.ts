@@ -24,8 +24,7 @@ export class KeyUses implements AsyncDisposable {
 
   constructor(options: KeyUsesOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.flush().catch(options.onError), FLUSH_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(() => void this.flush().catch(options.onError), FLUSH_INTERVAL_MS).unref();
   }
 
   /** Stores changes since the last flush. The next flush retries a failure. */

@@ -136,8 +136,7 @@ function followDirectory(live: LivePlans, folder: string, intervalMs: number, on
   // A folder of the network may not respond: one read runs at a time.
   const readNext = () => (reading ??= read().finally(() => (reading = undefined)));
   const ready = readNext();
-  const timer = setInterval(() => void readNext(), intervalMs);
-  timer.unref();
+  const timer = setInterval(() => void readNext(), intervalMs).unref();
   return {
     ready,
     [Symbol.asyncDispose]: async () => {

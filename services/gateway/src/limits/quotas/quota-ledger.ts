@@ -159,7 +159,6 @@ export class QuotaLedger implements DailyQuotas {
 export function keepTotalsFresh(ledger: QuotaLedger, isNeeded: () => boolean, intervalMs = READ_INTERVAL_MS): Disposable {
   const timer = setInterval(() => {
     if (isNeeded()) void ledger.read();
-  }, intervalMs);
-  timer.unref();
+  }, intervalMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -48,8 +48,7 @@ export class ReportLoop<T extends Reported<Report, Grant>, Report, Grant> implem
 
   constructor(options: ReportLoopOptions<T, Report, Grant>) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#reportDue(), options.intervalMs);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.#reportDue(), options.intervalMs).unref();
   }
 
   /** Resolves with true after reports of `items` that began later than this call; with false when one failed, took too long, or would follow a

@@ -27,8 +27,7 @@ export class Deadlines implements Disposable {
   /** `clock`: milliseconds, monotonic. */
   constructor(clock: () => number, tickMs: number = DEADLINE_TICK_MS) {
     this.#clock = clock;
-    this.#timer = setInterval(() => this.tick(), tickMs);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.tick(), tickMs).unref();
   }
 
   get size(): number {

@@ -52,8 +52,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     this.hostname = this.#origin.hostname.replace(/^\[|\]$/g, '');
     this.connectTimeoutMs = connect_timeout_ms;
     this.#ca = ca;
-    this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
-    this.#sweep.unref();
+    this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS).unref();
   }
 
   /** Sends a request. Throws `request_failed` for one that cannot be sent; every other error goes to `handler`, later. */
