@@ -26,7 +26,8 @@ export function ownPostgresServer(): Promise<string> {
 
 async function serverIn(name: string): Promise<string> {
   const folder = join(tmpdir(), `vitrine-postgres-${name}`);
-  if (isFirst(folder)) startServer(folder);
+  // Undefined when another worker has made it.
+  if (mkdirSync(folder, { recursive: true }) !== undefined) startServer(folder);
   const url = join(folder, 'url');
   await waitUntil(() => existsSync(url), { what: 'the Postgres server', timeoutMs: STARTED_WITHIN_MS }).catch(
     (cause: unknown) => {
@@ -39,14 +40,4 @@ async function serverIn(name: string): Promise<string> {
 function startServer(folder: string): void {
   const log = openSync(join(folder, 'log'), 'a');
   spawn(process.execPath, [PROGRAM, folder, RUN], { stdio: ['ignore', log, log], detached: true }).unref();
-}
-
-function isFirst(folder: string): boolean {
-  try {
-    mkdirSync(folder);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
 }
