@@ -1,18 +1,11 @@
 import { anthropicError, anthropicRequestId } from './anthropic-error.ts';
 import { anthropicCountTokens, anthropicMessages } from './anthropic-messages.ts';
-import type { RouteResult, MockDialect, MockErrorKind } from './mock-dialect.ts';
+import type { RouteResult, MockDialect } from './mock-dialect.ts';
 import type { MockOptions, MockProvider } from './mock-provider.ts';
 import { startMockServer } from './mock-server.ts';
 
 const MODELS = ['claude-opus-4-5-20251101', 'claude-sonnet-4-5-20250929', 'claude-haiku-4-5-20251001'];
 const RESETS_AT = '2026-01-01T00:00:00Z';
-
-const SAY: Readonly<Record<MockErrorKind, (what: string) => string>> = {
-  no_credential: () => 'x-api-key header is required',
-  invalid_request: (what) => what,
-  not_found: () => 'Not Found',
-  too_large: () => 'Request exceeds the maximum size',
-};
 
 const dialect: MockDialect = {
   routes: new Map([
@@ -38,7 +31,12 @@ const dialect: MockDialect = {
     'set-cookie': [`__cf_bm=mock-anthropic-${number}; path=/; HttpOnly; Secure; SameSite=None`],
   }),
   error: anthropicError,
-  say: (kind, what) => SAY[kind](what),
+  say: {
+    no_credential: () => 'x-api-key header is required',
+    invalid_request: (what) => what,
+    not_found: () => 'Not Found',
+    too_large: () => 'Request exceeds the maximum size',
+  },
 };
 
 /** GET /v1/models. */

@@ -35,7 +35,7 @@ export interface MockDialect {
   /** The headers of every response. */
   readonly headers: (number: number) => OutgoingHttpHeaders;
   readonly error: (status: number, message: string, number: number) => unknown;
-  readonly say: (kind: MockErrorKind, what: string) => string;
+  readonly say: Readonly<Record<MockErrorKind, (what: string) => string>>;
 }
 
 /** The string under `key`, or `otherwise`. */

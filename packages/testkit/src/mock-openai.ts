@@ -1,5 +1,5 @@
 import type { CreateEmbeddingResponse } from 'openai/resources/embeddings';
-import { MOCK_TIME_S, stringOf, type MockCall, type MockDialect, type MockErrorKind, type RouteResult } from './mock-dialect.ts';
+import { MOCK_TIME_S, stringOf, type MockCall, type MockDialect, type RouteResult } from './mock-dialect.ts';
 import type { MockOptions, MockProvider } from './mock-provider.ts';
 import { startMockServer } from './mock-server.ts';
 import { wholeText } from './mock-text.ts';
@@ -15,14 +15,6 @@ const MAX_INPUTS = 2048;
 const BYTES_PER_SECOND = 16_000;
 const TOKENS_PER_SECOND = 10;
 const MODELS = ['gpt-5.1-2025-11-13', 'gpt-4o-2024-08-06', 'gpt-4o-mini-2024-07-18', 'text-embedding-3-small', 'whisper-1'];
-
-const SAY: Readonly<Record<MockErrorKind, (what: string) => string>> = {
-  no_credential: () =>
-    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
-  invalid_request: (what) => what,
-  not_found: (what) => `Invalid URL (${what})`,
-  too_large: () => 'The request body is too large.',
-};
 
 const dialect: MockDialect = {
   routes: new Map([
@@ -50,7 +42,13 @@ const dialect: MockDialect = {
     'set-cookie': [`__cf_bm=mock-openai-${number}; path=/; HttpOnly; Secure; SameSite=None`],
   }),
   error: openaiError,
-  say: (kind, what) => SAY[kind](what),
+  say: {
+    no_credential: () =>
+      "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
+    invalid_request: (what) => what,
+    not_found: (what) => `Invalid URL (${what})`,
+    too_large: () => 'The request body is too large.',
+  },
 };
 
 /** A provider with OpenAI's wire format: chat, responses, embeddings, transcriptions and models. For its other features see scenario.ts. */

@@ -132,7 +132,7 @@ function errorResponse(
   what: string,
 ): MockResponse {
   const status = STATUS_OF[kind];
-  return jsonResponse(status, dialect.error(status, dialect.say(kind, what), x.number), scenario);
+  return jsonResponse(status, dialect.error(status, dialect.say[kind](what), x.number), scenario);
 }
 
 function routeOf(request: IncomingMessage, dialect: MockDialect) {
