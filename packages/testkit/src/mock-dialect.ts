@@ -44,15 +44,5 @@ export function stringOf(body: JsonObject, key: string, otherwise: string): stri
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** The object under `key`, or {}. */
-export function objectOf(body: JsonObject, key: string): JsonObject {
-  const value = body[key];
-  return isJsonObject(value) ? value : {};
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Responses have this time, not the clock's, so that the same request always gets the same bytes except for its ids. */
 export const MOCK_TIME_S = 1_767_225_600;

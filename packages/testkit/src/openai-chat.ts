@@ -1,6 +1,6 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
-import { MOCK_TIME_S, type RouteResult, type MockCall, objectOf, stringOf } from './mock-dialect.ts';
+import { type JsonObject, MOCK_TIME_S, type RouteResult, type MockCall, stringOf } from './mock-dialect.ts';
 import { chunkCount, errorAfter, streamedChunks, wholeText } from './mock-text.ts';
 import { openaiError } from './openai-error.ts';
 import type { SseEvent } from './sse-event.ts';
@@ -30,7 +30,7 @@ function chatCompletion(call: MockCall): ChatCompletion {
 }
 
 function* chatEvents(call: MockCall): Generator<SseEvent> {
-  const withUsage = objectOf(call.body, 'stream_options')['include_usage'] === true;
+  const withUsage = (call.body['stream_options'] as JsonObject | null | undefined)?.['include_usage'] === true;
   const event = (choices: ChatCompletionChunk['choices'], usage: CompletionUsage | null, content = false): SseEvent => {
     const chunk: ChatCompletionChunk = {
       ...common(call),

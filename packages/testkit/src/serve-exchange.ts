@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isJsonObject, type JsonObject, type MockCall, type MockDialect, type MockErrorKind } from './mock-dialect.ts';
+import { isTree } from '@vitrine/config/tree';
+import type { JsonObject, MockCall, MockDialect, MockErrorKind } from './mock-dialect.ts';
 import type { MockExchange } from './mock-exchange.ts';
 import { contentChunks, jsonResponse, type MockResponse, mockResponseOf } from './mock-response.ts';
 import { pseudoRandomBlocks } from './pseudo-random-bytes.ts';
@@ -146,7 +147,7 @@ function callOf({ number, record }: MockExchange, scenario: Scenario, body: Json
 function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return isTree(value) ? value : undefined;
   } catch {
     return undefined;
   }
