@@ -94,7 +94,7 @@ const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviou
   'robots-unavailable': (path) => (path === '/robots.txt' ? { status: 503, type: 'text/plain', body: '' } : undefined),
   empty: () => ({ body: '' }),
   'json-home': () => ({ type: 'application/json', body: '{"message":"This is an API"}' }),
-  moved: (path, { movedTo = 'https://example.net/' }) => ({
+  moved: (path, { movedTo }) => ({
     status: 301,
     headers: { location: new URL(path, movedTo).href },
     body: '',

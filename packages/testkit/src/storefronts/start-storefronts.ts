@@ -87,7 +87,7 @@ export async function startStorefronts(initial: readonly StorefrontOptions[], ad
   const [httpPort = 0, httpsPort = 0] = servers.map(portOf);
   const find = (host: string): Storefront => shops.get(host) ?? unknownHost(host);
   const add = (storefront: StorefrontOptions) => void shops.set(storefront.host, withDefaults(storefront));
-  const change: Storefronts['change'] = (host, changes) => add({ ...withoutUndefined(find(host)), ...changes });
+  const change: Storefronts['change'] = (host, changes) => add({ ...find(host), ...changes });
   for (const storefront of initial) add(storefront);
 
   return {
@@ -180,14 +180,10 @@ function withDefaults(options: StorefrontOptions): Storefront {
     products: 12,
     linked: true,
     robots: DEFAULT_ROBOTS,
-    movedTo: undefined,
+    movedTo: 'https://example.net/',
     pageBytes: 0,
     ...options,
   };
-}
-
-function withoutUndefined({ movedTo, ...rest }: Storefront): StorefrontOptions {
-  return movedTo === undefined ? rest : { ...rest, movedTo };
 }
 
 function portOf(server: Server): number {

@@ -65,14 +65,14 @@ export interface StorefrontOptions {
   readonly linked?: boolean;
   /** The text of robots.txt; null for none (404). */
   readonly robots?: string | null;
-  /** Target of `moved`, such as `https://example.net/`. */
+  /** Target of `moved`; `https://example.net/` by default. */
   readonly movedTo?: string;
   /** Adds filler text so that each page has at least this many bytes. */
   readonly pageBytes?: number;
 }
 
 /** The current state of a storefront. */
-export type Storefront = Required<Omit<StorefrontOptions, 'movedTo'>> & { readonly movedTo: string | undefined };
+export type Storefront = Required<StorefrontOptions>;
 
 export interface FixtureProduct {
   readonly id: number;
