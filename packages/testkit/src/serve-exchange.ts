@@ -1,6 +1,6 @@
+import { isTree } from '@vitrine/config/tree';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isTree } from '@vitrine/config/tree';
 import type { JsonObject, MockCall, MockDialect, MockErrorKind } from './mock-dialect.ts';
 import type { MockExchange } from './mock-exchange.ts';
 import { contentChunks, jsonResponse, type MockResponse, mockResponseOf } from './mock-response.ts';

@@ -166,10 +166,10 @@ test('over time: an addition at once, no removal after failed attempts or two mi
     (await profileOf(domain))?.recent_signals.map(({ type, technology }) => [type, technology].join(' ').trim());
   await scan(domain);
   expect(await signals()).toEqual(expect.not.arrayContaining(['technology_added klaviyo']));
-  storefronts.setTechnologies(domain, ['klaviyo', 'judge-me']);
+  storefronts.change(domain, { technologies: ['klaviyo', 'judge-me'] });
   await scan(domain);
   expect(await signals()).toEqual(expect.arrayContaining(['technology_added judge-me']));
-  storefronts.setTechnologies(domain, ['klaviyo']);
+  storefronts.change(domain, { technologies: ['klaviyo'] });
   await scan(domain);
   await scan(domain);
   const before = await profileOf(domain);

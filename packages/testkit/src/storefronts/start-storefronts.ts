@@ -6,7 +6,7 @@ import { createSecureContext } from 'node:tls';
 import { respondInsteadOfPage } from './closed-storefront.ts';
 import { findPlatform } from './platforms/find-platform.ts';
 import { renderNotFound, renderPath } from './render-page.ts';
-import type { FixtureResponse, Storefront, StorefrontOptions, StorefrontPlatform } from './storefront.ts';
+import type { FixtureResponse, Storefront, StorefrontOptions } from './storefront.ts';
 import { createTestCertificate } from './test-certificate.ts';
 
 const MAX_RECEIVED = 10_000;
@@ -41,11 +41,8 @@ export interface Storefronts extends AsyncDisposable {
   readonly connections: number;
   /** Adds a storefront, or replaces the one of that name. */
   add(storefront: StorefrontOptions): void;
-  /** Changes a storefront from now on. */
+  /** Changes a storefront from now on. On another platform it has the same products and vendors, but other markup, paths and endpoints. */
   change(host: string, changes: Partial<Omit<StorefrontOptions, 'host'>>): void;
-  setTechnologies(host: string, technologies: readonly string[]): void;
-  /** Moves a storefront to another platform: same products and vendors, but other markup, paths and endpoints. */
-  migrate(host: string, platform: StorefrontPlatform): void;
   storefront(host: string): Storefront;
 }
 
@@ -99,8 +96,6 @@ export async function startStorefronts(initial: readonly StorefrontOptions[], ad
     add,
     change,
     storefront: find,
-    setTechnologies: (host, technologies) => change(host, { technologies }),
-    migrate: (host, platform) => change(host, { platform }),
     get connections() {
       return connections;
     },

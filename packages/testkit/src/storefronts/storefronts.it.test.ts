@@ -79,9 +79,9 @@ test('every behaviour answers, and robots.txt stays readable behind a bot defenc
 
 test('a storefront changes its vendors and its platform while it runs', async () => {
   await using storefronts = await startStorefronts([{ host: 'example.com', platform: 'shopify' }]);
-  storefronts.setTechnologies('example.com', ['gorgias']);
+  storefronts.change('example.com', { technologies: ['gorgias'] });
   expect((await get(storefronts, 'example.com', '/')).body).toContain('config.gorgias.chat');
-  storefronts.migrate('example.com', 'woocommerce');
+  storefronts.change('example.com', { platform: 'woocommerce' });
   const { body, headers } = await get(storefronts, 'example.com', '/');
   expect(body).toContain('/wp-content/plugins/woocommerce/');
   expect(body).toContain('config.gorgias.chat');
