@@ -15,9 +15,9 @@ export interface MockResponse {
   readonly headers: OutgoingHttpHeaders;
   readonly chunks: Iterable<BodyChunk> | AsyncIterable<BodyChunk>;
   /** Length of the whole body in bytes, if known before writing. */
-  readonly length?: number;
+  readonly length?: number | undefined;
   /** After how many content chunks to destroy the socket. */
-  readonly cutAfter?: number;
+  readonly cutAfter: number | undefined;
 }
 
 const BLANKS = Buffer.alloc(16 * 1024, ' ');
@@ -25,7 +25,6 @@ const BLANKS = Buffer.alloc(16 * 1024, ' ');
 /** Applies the scenario to a route's result. */
 export function mockResponseOf(result: RouteResult, scenario: Scenario): MockResponse {
   if (result.kind === 'json' && !scenario.has('endless')) return jsonResponse(200, result.body, scenario);
-  const cut = scenario.get('cut');
   const events = result.kind === 'events';
   return {
     status: 200,
@@ -33,7 +32,7 @@ export function mockResponseOf(result: RouteResult, scenario: Scenario): MockRes
       ? { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
       : { 'content-type': 'application/json' },
     chunks: events ? eventChunks(result, scenario.has('crlf') ? '\r\n' : '\n') : blankChunks(),
-    ...(cut === undefined ? {} : { cutAfter: cut }),
+    cutAfter: scenario.get('cut'),
   };
 }
 
@@ -47,7 +46,7 @@ export function jsonResponse(status: number, body: unknown, scenario: Scenario, 
     headers: { 'content-type': 'application/json', ...headers },
     chunks: halves.map((bytes, index) => ({ bytes, content: index === 0 })),
     length: bytes.length,
-    ...(scenario.has('cut') ? { cutAfter: 1 } : {}),
+    cutAfter: scenario.has('cut') ? 1 : undefined,
   };
 }
 

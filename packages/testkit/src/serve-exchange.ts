@@ -87,13 +87,12 @@ function streamResponse(
   chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
   length: number,
 ): MockResponse {
-  const cutAfter = scenario.get('cut');
   return {
     status: 200,
     headers: { 'content-type': type },
     chunks: contentChunks(chunks),
-    ...(Number.isSafeInteger(length) ? { length } : {}),
-    ...(cutAfter === undefined ? {} : { cutAfter }),
+    length: Number.isSafeInteger(length) ? length : undefined,
+    cutAfter: scenario.get('cut'),
   };
 }
 
