@@ -36,7 +36,8 @@ export async function processBatch(
     if (only === undefined) return undefined;
     if (records.length > 1) return await processHalves(records, tools);
     if (attempt === RECORD_ATTEMPTS) {
-      const rejected = { record: only, errorClass: codeOf(error) || errorName(error), reason: messageOf(error) };
+      const errorClass = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+      const rejected = { record: only, errorClass, reason: messageOf(error) };
       return await publishDeadLetters([rejected], attempt, tools);
     }
     await tools.wait(FIRST_RETRY_MS * 2 ** (attempt - 1));
@@ -67,8 +68,4 @@ async function publishDeadLetters(
   if (failed !== undefined) return { errorClass: failed, reason: `dead letters were not published: ${failed}` };
   for (const one of rejected) onDeadLetter(one, attempts);
   return undefined;
-}
-
-function errorName(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

@@ -1,5 +1,6 @@
 import { codeOf } from '@vitrine/faults/fault';
 import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findTopic, withDeadline, type KafkaClient } from '../kafka-client.ts';
 import { classifyKafkaError, kafkaErrorFields, type KafkaErrorClass } from '../kafka-error.ts';
@@ -134,11 +135,8 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         await wait(this.#idleLookMs, undefined, { signal: ended.signal, ref: false }).catch(() => {});
         if (ended.signal.aborted) return;
         if (session.sends !== sends) continue;
-        const look = findTopic(this.#client, this.topic).then(
-          () => undefined,
-          (error: unknown) => error,
-        );
-        const failure = await Promise.race([look, aborted(ended.signal)]);
+        const look = findTopic(this.#client, this.topic).catch((error: unknown) => error);
+        const failure = await Promise.race([look, once(ended.signal, 'abort')]);
         if (ended.signal.aborted) return;
         // Of any other failure the next send decides.
         if (session.sends === sends && failure !== undefined && classifyKafkaError(failure) === 'topic') throw failure;
@@ -189,13 +187,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const { signal } = this.#closing;
     while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
   }
-}
-
-/** Resolves when `signal` is aborted. */
-function aborted(signal: AbortSignal): Promise<undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  return promise;
 }
 
 function isTooLarge(error: unknown): boolean {
