@@ -1,5 +1,5 @@
 import { codeOf } from '@vitrine/faults/fault';
-import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
+import kafkajs, { type Producer } from 'kafkajs';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findTopic, withDeadline, type KafkaClient } from '../kafka-client.ts';
@@ -20,18 +20,21 @@ export interface PublisherOptions extends Partial<BatchLimits> {
 /** Bytes of a send before compression: a whole batch of the gateway's queue with traces of 4 KB. Fits into a topic of 1 MiB at any compression
  *  ratio, because zstd and gzip add only a few hundred bytes to incompressible data. */
 export const MAX_BATCH_BYTES = 1_048_000;
-const DEFAULT_LIMITS: BatchLimits = {
+const DEFAULTS: Omit<Required<PublisherOptions>, 'topic'> = {
   maxBatchRecords: 500,
   maxBatchBytes: MAX_BATCH_BYTES,
   lingerMs: 5,
   // Kafka's default of max.message.bytes is 1 MiB, and counts a batch after compression.
   maxRecordBytes: 1_000_000,
   maxPendingBytes: 16_777_216,
+  compression: 'zstd',
+  sendTimeoutMs: 3_000,
+  // Otherwise only the next record would show that a topic was deleted.
+  idleLookMs: 30_000,
 };
-const SEND_TIMEOUT_MS = 3_000;
+const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
+const COMPRESSION_TYPES = { zstd: ZSTD, gzip: GZIP, none: None };
 const RECONNECT_MS = 500;
-/** Otherwise only the next record would show that a topic was deleted. */
-const IDLE_LOOK_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 /** kafkajs' own retries of one send: as many as fit into the send's time. A restarted broker of a cluster takes about a second. */
 const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
@@ -49,26 +52,18 @@ interface Session {
 export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly topic: string;
   readonly #client: KafkaClient;
-  readonly #sendTimeoutMs: number;
-  readonly #idleLookMs: number;
-  readonly #compression: CompressionTypes;
+  readonly #options: Required<PublisherOptions>;
   readonly #batcher: RecordBatcher;
   readonly #closing = new AbortController();
   readonly #connected: Promise<void>;
   #session: Session | undefined;
   #failedBy: KafkaErrorClass | undefined;
 
-  constructor(
-    client: KafkaClient,
-    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, idleLookMs = IDLE_LOOK_MS, ...limits }: PublisherOptions,
-  ) {
-    this.topic = topic;
+  constructor(client: KafkaClient, options: PublisherOptions) {
+    this.topic = options.topic;
     this.#client = client;
-    this.#sendTimeoutMs = sendTimeoutMs;
-    this.#idleLookMs = idleLookMs;
-    const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
-    this.#compression = { zstd: ZSTD, gzip: GZIP, none: None }[compression];
-    this.#batcher = new RecordBatcher({ ...DEFAULT_LIMITS, ...limits }, (records) => this.#send(records));
+    this.#options = { ...DEFAULTS, ...options };
+    this.#batcher = new RecordBatcher(this.#options, (records) => this.#send(records));
     this.#connected = this.#stayConnected();
   }
 
@@ -132,7 +127,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     try {
       for (;;) {
         const { sends } = session;
-        await wait(this.#idleLookMs, undefined, { signal: ended.signal, ref: false }).catch(() => {});
+        await wait(this.#options.idleLookMs, undefined, { signal: ended.signal, ref: false }).catch(() => {});
         if (ended.signal.aborted) return;
         if (session.sends !== sends) continue;
         const look = findTopic(this.#client, this.topic).catch((error: unknown) => error);
@@ -154,11 +149,11 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
       const sent = session.producer.send({
         topic: this.topic,
         acks: -1,
-        timeout: this.#sendTimeoutMs,
-        compression: this.#compression,
+        timeout: this.#options.sendTimeoutMs,
+        compression: COMPRESSION_TYPES[this.#options.compression],
         messages: [...records],
       });
-      await withDeadline(sent, this.#sendTimeoutMs);
+      await withDeadline(sent, this.#options.sendTimeoutMs);
       return records.map(() => 'published');
     } catch (error) {
       if (this.#session === session) this.#session = undefined;
@@ -183,7 +178,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   }
 
   async #untilReady(): Promise<void> {
-    const deadline = performance.now() + this.#sendTimeoutMs;
+    const deadline = performance.now() + this.#options.sendTimeoutMs;
     const { signal } = this.#closing;
     while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
   }
