@@ -17,33 +17,26 @@ interface DatabaseClockOptions {
  *  several machines agree on days and expiry, even if a machine's clock is wrong. Until the first reading it is the clock of the process. */
 export class DatabaseClock implements Disposable {
   readonly #pool: PostgresPool;
-  readonly #logger: DatabaseClockOptions['logger'];
-  readonly #processClock: () => number;
-  readonly #steadyClock: () => number;
+  readonly #options: Required<DatabaseClockOptions>;
   /** Offset of the database's clock from the steady one. */
   #aheadMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isReported = false;
 
-  constructor(
-    pool: PostgresPool,
-    { logger, processClock = Date.now, steadyClock = () => performance.now() }: DatabaseClockOptions,
-  ) {
+  constructor(pool: PostgresPool, options: DatabaseClockOptions) {
     this.#pool = pool;
-    this.#logger = logger;
-    this.#processClock = processClock;
-    this.#steadyClock = steadyClock;
+    this.#options = { processClock: Date.now, steadyClock: () => performance.now(), ...options };
   }
 
   /** Milliseconds since the epoch. */
   readonly now = (): number =>
-    this.#aheadMs === undefined ? this.#processClock() : Math.floor(this.#steadyClock() + this.#aheadMs);
+    this.#aheadMs === undefined ? this.#options.processClock() : Math.floor(this.#options.steadyClock() + this.#aheadMs);
 
   /** Rejects with the driver's error and keeps the previous reading. */
   async read(): Promise<void> {
-    const before = this.#steadyClock();
+    const before = this.#options.steadyClock();
     const [row] = await this.#pool.query<{ now: number }>('SELECT clock_timestamp() AS now');
-    const after = this.#steadyClock();
+    const after = this.#options.steadyClock();
     if (row === undefined) return;
     this.#aheadMs = row.now - (before + after) / 2;
     this.#reportDifference();
@@ -53,7 +46,7 @@ export class DatabaseClock implements Disposable {
   keepReading(): this {
     const read = () =>
       void this.read().catch((error: unknown) =>
-        this.#logger.warn({ ...databaseErrorFields(error) }, "reading the database's clock failed"),
+        this.#options.logger.warn({ ...databaseErrorFields(error) }, "reading the database's clock failed"),
       );
     this.#timer = setInterval(read, READ_INTERVAL_MS).unref();
     read();
@@ -65,12 +58,12 @@ export class DatabaseClock implements Disposable {
   }
 
   #reportDifference(): void {
-    const ahead_ms = Math.round(this.#processClock() - this.now());
+    const ahead_ms = Math.round(this.#options.processClock() - this.now());
     const differs = Math.abs(ahead_ms) > TOLERATED_MS;
     if (differs && !this.#isReported) {
       const next_step =
         "set the clock of this machine (NTP); until then the database's is used: docs/failure-modes.md#the-wall-clock-is-set";
-      this.#logger.warn({ ahead_ms, next_step }, "the clock of this process differs from the database's");
+      this.#options.logger.warn({ ahead_ms, next_step }, "the clock of this process differs from the database's");
     }
     this.#isReported = differs;
   }
