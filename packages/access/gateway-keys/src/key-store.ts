@@ -98,6 +98,16 @@ export interface KeyStore {
   watch(onChange: () => void): Disposable;
 }
 
+/** The bounds of a store, which tests lower. */
+export const KEY_BOUNDS = {
+  /** Every gateway process has all active keys in memory. */
+  maxActiveKeys: 20_000,
+  /** Stored denials of each kind (`audit-rows.ts`): a client that is denied constantly must not fill the disk. */
+  maxDenials: 1_000_000,
+};
+
+export type KeyBounds = Partial<Readonly<typeof KEY_BOUNDS>>;
+
 /** Reads that do not change or migrate the store. */
 export type KeyReader = Pick<KeyStore, 'list' | 'storedPeppers'> & Pick<AuditLog, 'listAudit'>;
 

@@ -15,9 +15,11 @@ import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent, AuditLog } from '../audit-log.ts';
 import type { KeyRow } from '../key-row.ts';
 import {
+  KEY_BOUNDS,
   keyStoreUnavailable,
   tokenColumns,
   type CreateOutcome,
+  type KeyBounds,
   type KeyChanges,
   type KeyStore,
   type KeyTokens,
@@ -32,32 +34,19 @@ import { changeKeys, nextRevision, readChanges, watchKeys, type KeyWatch } from 
 import { countActiveKeys, findKeyRow, hasKeyId, insertKeyRows, listKeyRows, updateKeyRow } from './key-row.ts';
 import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
-/** Every gateway process has all active keys in memory. */
-export const MAX_ACTIVE_KEYS = 20_000;
-/** Stored denials of each kind (`audit-rows.ts`): a client that is denied constantly must not fill the disk. */
-const MAX_DENIALS = 1_000_000;
-
-interface PostgresKeyStoreOptions {
-  readonly maxActiveKeys?: number;
-  readonly maxDenials?: number;
-}
-
 /** Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the caller and
  *  outlives the store. */
 export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #pool: PostgresPool;
-  readonly #maxActiveKeys: number;
-  readonly #maxDenials: number;
+  readonly #bounds: Required<KeyBounds>;
   readonly #retention = new RetentionClock(() => performance.now());
   /** Distinguishes own changes from those of other processes. */
   readonly #writer = randomUUID();
   readonly #watches = new Set<KeyWatch>();
 
-  constructor(pool: PostgresPool, options: PostgresKeyStoreOptions = {}) {
-    const { maxActiveKeys = MAX_ACTIVE_KEYS, maxDenials = MAX_DENIALS } = options;
+  constructor(pool: PostgresPool, bounds: KeyBounds = {}) {
     this.#pool = pool;
-    this.#maxActiveKeys = maxActiveKeys;
-    this.#maxDenials = maxDenials;
+    this.#bounds = { ...KEY_BOUNDS, ...bounds };
   }
 
   list(tenant: Tenant | undefined): Promise<KeyRow[]> {
@@ -79,7 +68,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
     idAsToken: readonly TokenHash[] = [],
   ): Promise<CreateOutcome> {
     return this.#change(async (database): Promise<CreateOutcome> => {
-      const maxActiveKeys = this.#maxActiveKeys;
+      const { maxActiveKeys } = this.#bounds;
       if ((await countActiveKeys(database)) >= maxActiveKeys) return { kind: 'full', maxActiveKeys };
       if ((await hasKeyId(database, key.id)) || (await isKnown(database, idAsToken))) return { kind: 'id_taken' };
       if (await isKnown(database, known)) return { kind: 'token_taken' };
@@ -163,7 +152,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   }
 
   removeAuditBefore(at: number): Promise<Removed[]> {
-    return this.#call(() => this.#pool.transaction((database) => removeAuditEvents(database, at, this.#maxDenials)));
+    return this.#call(() => this.#pool.transaction((database) => removeAuditEvents(database, at, this.#bounds.maxDenials)));
   }
 
   watch(onChange: () => void): Disposable {

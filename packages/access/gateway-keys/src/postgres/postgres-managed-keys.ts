@@ -7,7 +7,7 @@ import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { randomUUID } from 'node:crypto';
-import { keyStoreUnavailable } from '../key-store.ts';
+import { KEY_BOUNDS, keyStoreUnavailable } from '../key-store.ts';
 import {
   MANAGED_KEY_FIELDS,
   type ManagedKey,
@@ -23,7 +23,6 @@ import {
 import { insertAuditEvents } from './audit-rows.ts';
 import { changeKeys, nextRevision } from './key-changes.ts';
 import { countActiveKeys, insertKeyRows, keyRowOf, usedKeyIds } from './key-row.ts';
-import { MAX_ACTIVE_KEYS } from './postgres-key-store.ts';
 import { isKnown, keepHashes, moveTokens, readStoredPeppers, storedPepperProblem, takenByOthers } from './token-hash-rows.ts';
 
 const OPERATOR = 'operator';
@@ -50,7 +49,11 @@ export class PostgresManagedKeys implements ManagedKeyRows {
   readonly #writer = `operator ${randomUUID()}`;
 
   /** Reads from `pool`, and writes by `transactions`, which may refuse work of an operator that no longer leads. */
-  constructor(pool: PostgresPool, transactions: Pick<PostgresPool, 'transaction'> = pool, maxActiveKeys = MAX_ACTIVE_KEYS) {
+  constructor(
+    pool: PostgresPool,
+    transactions: Pick<PostgresPool, 'transaction'> = pool,
+    maxActiveKeys = KEY_BOUNDS.maxActiveKeys,
+  ) {
     this.#pool = pool;
     this.#transactions = transactions;
     this.#maxActiveKeys = maxActiveKeys;

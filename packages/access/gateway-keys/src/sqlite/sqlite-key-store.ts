@@ -13,8 +13,10 @@ import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-log.ts';
 import { storedKeyOf, type KeyRow } from '../key-row.ts';
 import {
+  KEY_BOUNDS,
   tokenColumns,
   type CreateOutcome,
+  type KeyBounds,
   type KeyChanges,
   type KeyTokens,
   type KeyUpdate,
@@ -38,14 +40,8 @@ import { createKeyTables, inTransaction, KEY_DATABASE } from './key-tables.ts';
 const IN_MEMORY = ':memory:';
 /** How long a call waits for another process's lock: the command line writes while a gateway is running. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** Every gateway process has all active keys in memory. */
-const MAX_ACTIVE_KEYS = 20_000;
-/** Stored denials of each kind (`audit-rows.ts`): a client that is denied constantly must not fill the disk. */
-const MAX_DENIALS = 1_000_000;
 
-export interface SqliteKeyStoreOptions {
-  readonly maxActiveKeys?: number;
-  readonly maxDenials?: number;
+export interface SqliteKeyStoreOptions extends KeyBounds {
   /** Tests make its statements fail. */
   readonly openDatabase?: (path: string, options: DatabaseSyncOptions) => DatabaseSync;
 }
@@ -54,16 +50,13 @@ export interface SqliteKeyStoreOptions {
  *  (`key-module.ts`). Its methods are those of `KeyStore` and `AuditLog`. */
 export class SqliteKeyStore implements Disposable {
   readonly #database: DatabaseSync;
-  readonly #maxActiveKeys: number;
-  readonly #maxDenials: number;
+  readonly #bounds: Required<KeyBounds>;
   readonly #retention = new RetentionClock(() => performance.now());
   readonly #path: string;
   readonly #file: string;
 
-  constructor(path: string, options: SqliteKeyStoreOptions = {}) {
-    const { maxActiveKeys = MAX_ACTIVE_KEYS, maxDenials = MAX_DENIALS, openDatabase = openDatabaseSync } = options;
-    this.#maxActiveKeys = maxActiveKeys;
-    this.#maxDenials = maxDenials;
+  constructor(path: string, { openDatabase, ...bounds }: SqliteKeyStoreOptions = {}) {
+    this.#bounds = { ...KEY_BOUNDS, ...bounds };
     this.#path = path;
     // Opening a database of another program would change it.
     const foreign = foreignFile(path, KEY_DATABASE);
@@ -72,7 +65,8 @@ export class SqliteKeyStore implements Disposable {
       makePrivateFile(path);
       keepDatabasePrivate(path);
     }
-    this.#database = openDatabase(path, { timeout: BUSY_TIMEOUT_MS });
+    const options = { timeout: BUSY_TIMEOUT_MS };
+    this.#database = openDatabase?.(path, options) ?? new DatabaseSync(path, options);
     try {
       // Keys are few and important, so a confirmed change must survive a power failure.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
@@ -107,7 +101,8 @@ export class SqliteKeyStore implements Disposable {
   create(key: NewKey, known: readonly NewTokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
     return this.#transaction((): CreateOutcome => {
       const active = this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL');
-      if (active >= this.#maxActiveKeys) return { kind: 'full', maxActiveKeys: this.#maxActiveKeys };
+      const { maxActiveKeys } = this.#bounds;
+      if (active >= maxActiveKeys) return { kind: 'full', maxActiveKeys };
       if (this.hasId(key.id) || this.#isKnown(idAsToken)) return { kind: 'id_taken' };
       if (this.#isKnown(known)) return { kind: 'token_taken' };
       const problem = pepperProblem(known, this.storedPeppers());
@@ -215,7 +210,7 @@ export class SqliteKeyStore implements Disposable {
   }
 
   removeAuditBefore(at: number): Removed[] {
-    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#maxDenials));
+    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#bounds.maxDenials));
   }
 
   /** Differs from the last result when another connection has written to the file, or another file has its path. */
@@ -257,8 +252,4 @@ export class SqliteKeyStore implements Disposable {
   #transaction<T>(work: () => T): T {
     return inTransaction(this.#database, work);
   }
-}
-
-function openDatabaseSync(path: string, options: DatabaseSyncOptions): DatabaseSync {
-  return new DatabaseSync(path, options);
 }

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditFilters } from '../audit-event-page.ts';
 import type { AuditEvent, AuditLog } from '../audit-log.ts';
-import { allAuditEvents, type KeyBounds, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
+import type { KeyBounds } from '../key-store.ts';
+import { allAuditEvents, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, B, hashOf, newKey, T0 } from './key-rows.ts';
 
 const org_id = fc.constantFrom('a', 'b', '');

@@ -10,12 +10,6 @@ export interface KeyPlace extends AsyncDisposable {
   open(): OpenedKeyStore;
 }
 
-/** The store's bounds, if a test needs smaller ones. */
-export interface KeyBounds {
-  readonly maxActiveKeys?: number;
-  readonly maxDenials?: number;
-}
-
 /** All pages of a query; only the last may be short, and only the first empty. */
 export async function allAuditEvents(log: AuditLog, query: AuditQuery): Promise<ListedAuditEvent[]> {
   const items: ListedAuditEvent[] = [];

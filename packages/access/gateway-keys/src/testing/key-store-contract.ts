@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import type { NewTokenHash } from '@vitrine/credentials/token-hashes';
-import type { KeyStore, KeyUpdate, NewKey } from '../key-store.ts';
-import type { KeyBounds, KeyPlace, OpenedKeyStore } from './key-place.ts';
+import type { KeyBounds, KeyStore, KeyUpdate, NewKey } from '../key-store.ts';
+import type { KeyPlace, OpenedKeyStore } from './key-place.ts';
 import { A, auditEvent, B, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 
 const create = (store: KeyStore, id: string, fields: Partial<NewKey & NewTokenHash> = {}) => {

@@ -1,7 +1,8 @@
 import { Secret } from '@vitrine/config/secret';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { TestDatabase } from '@vitrine/testkit/template-database';
-import type { KeyBounds, KeyPlace, OpenedKeyStore } from '../../testing/key-place.ts';
+import type { KeyBounds } from '../../key-store.ts';
+import type { KeyPlace, OpenedKeyStore } from '../../testing/key-place.ts';
 import type { StatementFailures } from '../../testing/statement-failures.ts';
 import { PostgresKeyStore } from '../postgres-key-store.ts';
 

@@ -2,7 +2,8 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { startModuleThread } from '@vitrine/worker-threads/testing/module-thread';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from 'node:sqlite';
-import type { KeyBounds, KeyPlace, OpenedKeyStore } from '../../testing/key-place.ts';
+import type { KeyBounds } from '../../key-store.ts';
+import type { KeyPlace, OpenedKeyStore } from '../../testing/key-place.ts';
 import type { StatementFailures } from '../../testing/statement-failures.ts';
 import { EmbeddedKeyStore } from '../embedded-key-store.ts';
 
