@@ -1,5 +1,5 @@
 import { deadLetterTopic } from '@vitrine/kafka/consume/dead-letter';
-import { KafkaConsumer, type ConsumerFigures } from '@vitrine/kafka/consume/kafka-consumer';
+import { KafkaConsumer, NO_CONSUMPTION } from '@vitrine/kafka/consume/kafka-consumer';
 import type { KafkaClient } from '@vitrine/kafka/kafka-client';
 import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
@@ -25,15 +25,6 @@ const WRITE_CONNECTIONS = 3;
 const RETENTION_CONNECTIONS = 1;
 const AFTER_FAILED_RETENTION =
   'see err; partitions for the next days exist, and retention is tried again: docs/failure-modes.md#retention-that-fails';
-const NO_CONSUMER: ConsumerFigures = {
-  lagRecords: undefined,
-  assignedPartitions: 0,
-  records: 0,
-  deadLetters: 0,
-  rebalances: 0,
-  pauses: 0,
-  restarts: 0,
-};
 
 interface PipelineOptions {
   readonly config: WriterConfig;
@@ -91,7 +82,7 @@ export class Pipeline {
       duplicates: this.#duplicates,
       deadLetters: this.#deadLetters.counts,
       lastStoreDrop: this.#deadLetters.lastStoreDrop,
-      consumer: this.#consumer?.figures ?? NO_CONSUMER,
+      consumer: this.#consumer?.figures ?? NO_CONSUMPTION,
       isConsuming: this.#consumer?.status === 'running',
       fallbacks: this.#writer.fallbacks,
       partitionsAhead: this.#partitions?.partitionsAhead,

@@ -42,6 +42,17 @@ const AFTER_DEAD_LETTER = 'read the reason: docs/failure-modes.md#records-in-the
 const AFTER_PAUSE =
   'look at the database, or for dead letters that were not published at their topic; it continues by itself: docs/failure-modes.md#database_unavailable';
 
+/** The figures of a consumer before it has read anything. */
+export const NO_CONSUMPTION: ConsumerFigures = {
+  lagRecords: undefined,
+  assignedPartitions: 0,
+  records: 0,
+  deadLetters: 0,
+  rebalances: 0,
+  pauses: 0,
+  restarts: 0,
+};
+
 type Counters = { -readonly [name in keyof ConsumerFigures]: ConsumerFigures[name] };
 
 const DEFAULTS = {
@@ -63,15 +74,7 @@ export class KafkaConsumer implements AsyncDisposable {
   readonly #options: ConsumerOptions & typeof DEFAULTS;
   readonly #closing = new AbortController();
   readonly #ended: Promise<unknown>;
-  readonly #counters: Counters = {
-    lagRecords: undefined,
-    assignedPartitions: 0,
-    records: 0,
-    deadLetters: 0,
-    rebalances: 0,
-    pauses: 0,
-    restarts: 0,
-  };
+  readonly #counters: Counters = { ...NO_CONSUMPTION };
   #assigned: readonly number[] = [];
   #status: ConsumerStatus = 'connecting';
   #consumer: Consumer | undefined;
