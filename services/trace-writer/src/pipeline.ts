@@ -134,11 +134,7 @@ export class Pipeline {
       this.#duplicates += batch.duplicates;
       onBatch(batch);
     });
-    const isAvailable = () =>
-      probe(this.#pool).then(
-        () => true,
-        () => false,
-      );
+    const isAvailable = () => probe(this.#pool).then(() => true);
     const deadLetters = this.#deadLetters;
     return new KafkaConsumer(client, { topic, groupId, maxBatchRecords: BATCH_RECORDS, handle, deadLetters, isAvailable });
   }
