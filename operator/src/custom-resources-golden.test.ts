@@ -1,9 +1,18 @@
 import { expect, test } from '@jest/globals';
 import { goldenText } from '@vitrine/testkit/golden-text';
+import { stringify } from 'yaml';
 import { CUSTOM_RESOURCES } from './app.ts';
-import { chartTemplate, customResourceDefinition } from './custom-resources/custom-resource-definition.ts';
+import { customResourceDefinition } from './custom-resources/custom-resource-definition.ts';
+import type { CustomResource } from './custom-resources/custom-resource.ts';
 
 const FOLDER = new URL('../../charts/vitrine/templates/crds/', import.meta.url);
+
+/** The chart template of the definition. The value `crds.enabled` switches it off. */
+function chartTemplate(resource: CustomResource): string {
+  const yaml = stringify(customResourceDefinition(resource), { lineWidth: 0 });
+  if (/\{\{|\}\}/.test(yaml)) throw new Error(`a description of ${resource.kind} has braces that Helm would read`);
+  return `{{- if .Values.crds.enabled }}\n# Written by npm run golden.\n${yaml}{{- end }}\n`;
+}
 
 test.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as const))(
   'the chart has the definition of %s; npm run golden rewrites it',

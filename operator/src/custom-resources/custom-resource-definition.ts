@@ -59,13 +59,6 @@ export function definitionsText(resources: readonly CustomResource[]): string {
   return resources.map((resource) => `---\n${stringify(customResourceDefinition(resource), { lineWidth: 0 })}`).join('');
 }
 
-/** The chart template of the definition. The value `crds.enabled` switches it off. */
-export function chartTemplate(resource: CustomResource): string {
-  const yaml = stringify(customResourceDefinition(resource), { lineWidth: 0 });
-  if (/\{\{|\}\}/.test(yaml)) throw new Error(`a description of ${resource.kind} has braces that Helm would read`);
-  return `{{- if .Values.crds.enabled }}\n# Written by npm run golden.\n${yaml}{{- end }}\n`;
-}
-
 function structural(shape: z.ZodObject): Json {
   return cleaned(z.toJSONSchema(shape, { io: 'input', target: 'openapi-3.0' })) as Json;
 }
