@@ -6,8 +6,9 @@ import { observationFacts } from '@vitrine/stores/observation/observation-facts'
 import { store } from '@vitrine/stores/resources/store';
 import { storeDatabase, type StoreDatabase } from '@vitrine/stores/testing/store-database';
 import { createLogger } from '@vitrine/telemetry/logger';
+import type { StorefrontBehaviour } from '@vitrine/testkit/storefronts/closed-storefront';
 import { startStorefronts, type Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
-import { STOREFRONT_PLATFORMS, type StorefrontBehaviour, type StorefrontPlatform } from '@vitrine/testkit/storefronts/storefront';
+import { STOREFRONT_PLATFORMS, type StorefrontPlatform } from '@vitrine/testkit/storefronts/storefront';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startScanner, type Scanner } from './app.ts';
 import { readScanConfig } from './config.ts';

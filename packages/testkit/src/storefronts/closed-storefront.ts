@@ -1,6 +1,13 @@
-import type { FixtureResponse, Storefront, StorefrontBehaviour } from './storefront.ts';
+/** The response of a storefront for a path. The default type is HTML. */
+export interface FixtureResponse {
+  readonly status?: number;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
 
-type Behaviour = (path: string, shop: Storefront) => FixtureResponse | undefined;
+type Shop = Readonly<Record<'name' | 'host' | 'movedTo', string>>;
+type Behaviour = (path: string, shop: Shop) => FixtureResponse | undefined;
 
 const page = (title: string, body: string, head = '') =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>\n`;
@@ -15,8 +22,10 @@ var a=document.createElement('script');a.src='/cdn-cgi/challenge-platform/h/g/or
   ),
 };
 
-/** Responses of a storefront that does not serve its pages, by behaviour; undefined serves the path. */
-const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviour>> = {
+/** Responses by behaviour, instead of pages; undefined serves the path. First come shops that are not open, then bot defences, which serve no page
+ *  at all, then failing servers. */
+export const STOREFRONT_BEHAVIOURS = {
+  open: () => undefined,
   password: (path, { name, host }) =>
     path === '/password'
       ? {
@@ -99,13 +108,16 @@ const BEHAVIOURS: Readonly<Record<Exclude<StorefrontBehaviour, 'open'>, Behaviou
     headers: { location: new URL(path, movedTo).href },
     body: '',
   }),
-};
+} satisfies Readonly<Record<string, Behaviour>>;
+export type StorefrontBehaviour = keyof typeof STOREFRONT_BEHAVIOURS;
 
 /** The response of a storefront that does not serve this path now; undefined when it does. A storefront behind a bot defence or a password still
  *  serves robots.txt, unless its behaviour concerns robots.txt. */
-export function respondInsteadOfPage(path: string, shop: Storefront): FixtureResponse | undefined {
+export function respondInsteadOfPage(
+  path: string,
+  shop: Shop & { readonly behaviour: StorefrontBehaviour },
+): FixtureResponse | undefined {
   const { behaviour } = shop;
-  if (behaviour === 'open') return undefined;
   if (path === '/robots.txt' && !behaviour.startsWith('robots-') && behaviour !== 'moved') return undefined;
-  return BEHAVIOURS[behaviour](path, shop);
+  return STOREFRONT_BEHAVIOURS[behaviour](path, shop);
 }

@@ -1,6 +1,7 @@
+import type { FixtureResponse } from './closed-storefront.ts';
 import { findPlatform } from './platforms/find-platform.ts';
 import { shownPrice } from './platforms/self-hosted.ts';
-import { majorUnits, productsOf, type FixtureProduct, type FixtureResponse, type Storefront } from './storefront.ts';
+import { majorUnits, productsOf, type FixtureProduct, type Storefront } from './storefront.ts';
 import { TECHNOLOGY_SNIPPETS } from './technology-snippets.ts';
 
 const SHOWN_PRODUCTS = 24;

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { respondInsteadOfPage } from './closed-storefront.ts';
+import { respondInsteadOfPage, type FixtureResponse } from './closed-storefront.ts';
 import { findPlatform } from './platforms/find-platform.ts';
 import { renderNotFound, renderPath } from './render-page.ts';
-import type { FixtureResponse, Storefront, StorefrontOptions } from './storefront.ts';
+import type { Storefront, StorefrontOptions } from './storefront.ts';
 import { createTestCertificate } from './test-certificate.ts';
 
 const MAX_RECEIVED = 10_000;

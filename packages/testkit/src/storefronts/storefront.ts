@@ -1,3 +1,5 @@
+import type { FixtureResponse, StorefrontBehaviour } from './closed-storefront.ts';
+
 /** The platforms that a fixture storefront can behave like. `none` is a site that sells nothing. */
 export const STOREFRONT_PLATFORMS = [
   'shopify',
@@ -18,33 +20,6 @@ export const STOREFRONT_PLATFORMS = [
   'none',
 ] as const;
 export type StorefrontPlatform = (typeof STOREFRONT_PLATFORMS)[number];
-
-/** Behaviours instead of, or in addition to, serving pages. First come shops that are not open, then bot defences, which serve no page at all,
- *  then failing servers. `challenged-after-home` serves the home page and robots.txt, and challenges all else. */
-export const STOREFRONT_BEHAVIOURS = [
-  'open',
-  'password',
-  'closed',
-  'parked',
-  'login',
-  'cloudflare-challenge',
-  'akamai-denied',
-  'datadome-captcha',
-  'perimeterx-captcha',
-  'imperva-incident',
-  'aws-waf-challenge',
-  'vercel-challenge',
-  'queue',
-  'throttled',
-  'unavailable',
-  'challenged-after-home',
-  'robots-denied',
-  'robots-unavailable',
-  'empty',
-  'json-home',
-  'moved',
-] as const;
-export type StorefrontBehaviour = (typeof STOREFRONT_BEHAVIOURS)[number];
 
 export interface StorefrontOptions {
   /** In lower case, such as `example.com`; each name has one storefront. */
@@ -82,14 +57,6 @@ export interface FixtureProduct {
   /** In the minor unit of the currency. */
   readonly priceMinor: number;
   readonly available: boolean;
-}
-
-/** The response of a storefront for a path. The default type is HTML. */
-export interface FixtureResponse {
-  readonly status?: number;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
 }
 
 /** The parts of a page that differ between platforms. */

@@ -3,9 +3,10 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
+import { STOREFRONT_BEHAVIOURS, type StorefrontBehaviour } from './closed-storefront.ts';
 import { startStorefronts, type Storefronts } from './start-storefronts.ts';
 import { createTestCertificate } from './test-certificate.ts';
-import { STOREFRONT_BEHAVIOURS, STOREFRONT_PLATFORMS } from './storefront.ts';
+import { STOREFRONT_PLATFORMS } from './storefront.ts';
 
 const CATALOGUES: Readonly<Record<string, string>> = {
   shopify: '/products.json?limit=250&page=2',
@@ -69,7 +70,7 @@ test('storefronts of all platforms serve home, collection, product, cart, and th
 
 test('every behaviour answers, and robots.txt stays readable behind a bot defence', async () => {
   await using storefronts = await startStorefronts([{ host: 'example.com' }]);
-  for (const behaviour of STOREFRONT_BEHAVIOURS) {
+  for (const behaviour of Object.keys(STOREFRONT_BEHAVIOURS) as StorefrontBehaviour[]) {
     storefronts.change('example.com', { behaviour });
     const [home, robots] = [await get(storefronts, 'example.com', '/'), await get(storefronts, 'example.com', '/robots.txt')];
     expect(home.status).toBeGreaterThanOrEqual(200);

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { FixtureResponse } from '../closed-storefront.ts';
 import {
   jsonResponse,
   majorUnits,
@@ -7,7 +8,6 @@ import {
   sitemapResponse,
   type FixtureProduct,
   type FixtureRequest,
-  type FixtureResponse,
   type PlatformFixture,
   type Storefront,
 } from '../storefront.ts';

@@ -1,3 +1,4 @@
+import type { FixtureResponse } from '../closed-storefront.ts';
 import {
   jsonResponse,
   majorUnits,
@@ -6,7 +7,6 @@ import {
   sitemapResponse,
   type FixtureProduct,
   type FixtureRequest,
-  type FixtureResponse,
   type PlatformFixture,
   type Storefront,
 } from '../storefront.ts';
