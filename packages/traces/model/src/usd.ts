@@ -25,7 +25,7 @@ export function thousandsIn(usd: number): number {
   return thousands * 1_000 > usd ? thousands - 1 : thousands;
 }
 
-/** The remaining trillionths, rounded: at most 1e15, which a sum carries over. */
+/** The trillionths beside these thousands, rounded: at most 1e15 beside all of them (`thousandsIn`), which a sum carries over. */
 export function picoIn(usd: number, thousands: number): number {
   // The part below a dollar is separate, because the rounding of its product is negligible and the difference is exact.
   const dollars = Math.floor(usd);
@@ -53,9 +53,7 @@ export function usdPartsIn(text: string): UsdParts {
 
 /** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is unchanged. */
 export function roundUsd(usd: number): number {
-  if (Math.abs(usd) >= EXACT_BELOW_USD) return usd;
-  const dollars = Math.floor(usd);
-  return (dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD)) / PICO_PER_USD;
+  return Math.abs(usd) >= EXACT_BELOW_USD ? usd : picoIn(usd, 0) / PICO_PER_USD;
 }
 
 /** A sum of non-negative amounts, exact to the trillionth for any number of them. */

@@ -1,5 +1,5 @@
 import type { Identity } from '@vitrine/gateway-keys/gateway-key';
-import { PICO_PER_USD } from '@vitrine/traces/usd';
+import { picoIn } from '@vitrine/traces/usd';
 import type { GatewayLimits, ScopeLimits } from '@vitrine/plans/plan-limits';
 import { NO_PLANS, type AppliedPlans } from './plans/live-plans.ts';
 import { hasLivePlans, type LimitsSettings } from './limits-config.ts';
@@ -8,6 +8,8 @@ import { hasLivePlans, type LimitsSettings } from './limits-config.ts';
 export interface Thresholds {
   readonly requestsPerMinute: number;
   readonly tokensPerDay: number;
+  /** Money in trillionths of a dollar: whole numbers, so that ten times 0.1 is 1. Usage is exact up to 9,007 dollars a day, and beyond that to
+   *  a part in 10^15 (`usd.ts`). */
   readonly picoUsdPerDay: number;
 }
 
@@ -15,13 +17,6 @@ export interface Thresholds {
 export interface BoundThresholds {
   readonly key: Thresholds;
   readonly workspace: Thresholds;
-}
-
-/** Money in trillionths of a dollar: whole numbers, so that ten times 0.1 is 1. Usage is exact up to 9,007 dollars a day, and beyond that to
- *  a part in 10^15 (`usd.ts`). */
-export function picoUsd(usd: number): number {
-  const dollars = Math.floor(usd);
-  return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
 /** A plan of a key or workspace that no source of plans contains. */
@@ -99,7 +94,7 @@ function thresholdsOf(limits: ScopeLimits): Thresholds {
     requestsPerMinute: requests_per_minute,
     tokensPerDay: max_tokens_per_day,
     // Every amount above 0 is a limit, however small.
-    picoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, picoUsd(max_cost_usd_per_day)) : 0,
+    picoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, picoIn(max_cost_usd_per_day, 0)) : 0,
   };
 }
 

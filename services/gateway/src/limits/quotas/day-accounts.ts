@@ -1,8 +1,8 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { picoIn } from '@vitrine/traces/usd';
 import { scopeNames, type ScopeNames } from '../requests/request-counter.ts';
-import { picoUsd } from '../thresholds.ts';
 
 /** Keys and workspaces together with usage on one day. */
 const MAX_ACCOUNTS = 100_000;
@@ -110,7 +110,7 @@ function nothing(): AccountUsage {
 }
 
 function usageIn({ total_tokens, cost_usd }: DayUsage): AccountUsage {
-  return { tokens: total_tokens, picoUsd: picoUsd(cost_usd) };
+  return { tokens: total_tokens, picoUsd: picoIn(cost_usd, 0) };
 }
 
 function addTo(to: AccountUsage, more: AccountUsage): void {
