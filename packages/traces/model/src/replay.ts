@@ -122,6 +122,7 @@ export function withAncestors(ancestors: readonly Checkpoint[], run: readonly Ch
 }
 
 const GROUP_HEADER = LINEAGE_HEADERS.trace_group_id.toLowerCase();
+const REPLAYED = Object.keys(replayCheckpoint.shape) as (keyof ReplayCheckpoint)[];
 const NOTHING = { checkpoints: [], isCapped: false };
 /** How far the path to a checkpoint outside the run is followed. */
 const ROAD_MAX = 500;
@@ -174,21 +175,7 @@ function isWithin(of: Lineage, scope: Scope): boolean {
 }
 
 function summaryOf(checkpoint: Checkpoint): ReplayCheckpoint {
-  const { id, timestamp, provider, model, request_method, request_path, response_status } = checkpoint;
-  const { total_tokens, latency_ms, created_at, lineage: place } = checkpoint;
-  return {
-    id,
-    timestamp,
-    provider,
-    model,
-    request_method,
-    request_path,
-    response_status,
-    total_tokens,
-    latency_ms,
-    created_at,
-    lineage: place,
-  };
+  return Object.fromEntries(REPLAYED.map((name) => [name, checkpoint[name]])) as ReplayCheckpoint;
 }
 
 /** Omits undefined values. */
