@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
 import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { scrapeName } from '@vitrine/telemetry/metrics/scrape-text';
+import { GATEWAY_INSTRUMENTS } from '../testing/gateway-instruments.ts';
 import { readTestOtelConfig } from '../testing/read-test-otel-config.ts';
-import { GATEWAY_INSTRUMENTS, GENAI_INSTRUMENTS } from './metrics/instruments.ts';
+import { GENAI_INSTRUMENTS } from './metrics/instruments.ts';
 import type { RequestSpan, SpanEnd } from './spans/request-span.ts';
 import { startGatewayTelemetry, type GatewayTelemetry } from './start-gateway-telemetry.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayCommandLine } from '../registry.ts';
 import { gatewayConfig } from '../../config.ts';
-import { GATEWAY_INSTRUMENTS } from '../../telemetry/metrics/instruments.ts';
+import { GATEWAY_INSTRUMENTS } from '../../testing/gateway-instruments.ts';
 import { OLD_CONFIG } from '../../testing/old-config-file.ts';
 import { OLD_KEYS, OLD_VARIABLES } from '../../config/old-settings.ts';
 

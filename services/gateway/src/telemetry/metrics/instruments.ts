@@ -1,5 +1,4 @@
 import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
-import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 
 const SCOPE = ['provider', 'model', 'org_id', 'workspace_id', 'route'];
 const SCOPE_AND_STATUS = [...SCOPE, 'status_code'];
@@ -39,14 +38,6 @@ export const REQUEST_INSTRUMENTS = {
     REQUEST_SECONDS,
     SCOPE,
   ),
-};
-
-/** The 12 instruments of the specification. Spec: G14.27 to G14.33. */
-export const GATEWAY_INSTRUMENTS = {
-  ...QUEUE_INSTRUMENTS,
-  ...WRITTEN_INSTRUMENTS,
-  ...WRITE_INSTRUMENTS,
-  ...REQUEST_INSTRUMENTS,
 };
 
 /** Counts labels beyond their bounds. */
