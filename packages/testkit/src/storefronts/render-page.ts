@@ -14,17 +14,13 @@ export function renderPath(path: string, search: string, shop: Storefront): Fixt
   const wanted = `${path}${search}`;
   if (path === '/' && search === '') return { body: page(shop, shop.name, productList(shop)) };
   if (wanted === platform.collectionPath) return { body: page(shop, 'All products', productList(shop)) };
-  if (wanted === withoutFragment(platform.cartPath)) return { body: page(shop, 'Cart', '<p>Your cart is empty.</p>') };
+  if (wanted === platform.cartPath.replace(/#.*$/, '')) return { body: page(shop, 'Cart', '<p>Your cart is empty.</p>') };
   const product = productsOf(shop).find((one) => platform.productPath(one) === wanted);
   return product === undefined ? undefined : { body: page(shop, product.title, productDetails(product, shop)) };
 }
 
 export function renderNotFound(shop: Storefront): FixtureResponse {
   return { status: 404, body: page(shop, 'Page not found', '<p>There is nothing here.</p>') };
-}
-
-function withoutFragment(path: string): string {
-  return path.replace(/#.*$/, '');
 }
 
 function page(shop: Storefront, title: string, main: string): string {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { respondInsteadOfPage, type FixtureResponse } from './closed-storefront.ts';
 import { findPlatform } from './platforms/find-platform.ts';
@@ -81,7 +81,7 @@ export async function startStorefronts(initial: readonly StorefrontOptions[], ad
     server.listen(0, address);
     await once(server, 'listening');
   }
-  const [httpPort = 0, httpsPort = 0] = servers.map(portOf);
+  const [httpPort = 0, httpsPort = 0] = servers.map((server) => (server.address() as AddressInfo).port);
   const find = (host: string): Storefront => shops.get(host) ?? unknownHost(host);
   const add = (storefront: StorefrontOptions) => void shops.set(storefront.host, withDefaults(storefront));
   const change: Storefronts['change'] = (host, changes) => add({ ...find(host), ...changes });
@@ -179,10 +179,6 @@ function withDefaults(options: StorefrontOptions): Storefront {
     pageBytes: 0,
     ...options,
   };
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
 }
 
 function unknownHost(host: string): never {
