@@ -104,7 +104,8 @@ function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', { from, before }: Spa
   if (needsPercentiles(query)) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
   where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
   const start = query.bucket === unit ? 'bucket_start' : startOf(query, 'bucket_start');
-  if (isByKey(query)) return select(query, start, columns, `trace_sums_by_key_${unit}`, where, 'api_key_hash');
+  if (query.groupBy === 'key' || query.groupBy === 'api_key_hash')
+    return select(query, start, columns, `trace_sums_by_key_${unit}`, where, 'api_key_hash');
   return select({ ...query, tenant: query.tenant ?? ALL_TENANTS }, start, columns, `trace_sums_by_model_${unit}`, where, `''`);
 }
 
@@ -136,10 +137,6 @@ function select(
 
 function startOf({ bucket }: MeasureQuery, time: string): string {
   return bucket === undefined ? `'epoch'::timestamptz` : `date_trunc('${bucket}', ${time}, 'UTC')`;
-}
-
-function isByKey({ groupBy }: MeasureQuery): boolean {
-  return groupBy === 'key' || groupBy === 'api_key_hash';
 }
 
 function sumsOf({ parts = MEASURE_PARTS }: MeasureQuery): Sums {

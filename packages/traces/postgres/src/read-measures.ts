@@ -29,17 +29,14 @@ async function eachRow(pool: PostgresPool, query: MeasureQuery, use: (row: Measu
       await use(row);
     }
   };
-  if (!hasManyBuckets(query)) return await useAll(await pool.query<MeasureRow>(text, values));
+  const hasManyBuckets = query.bucket === 'hour' && query.groupBy !== undefined;
+  if (!hasManyBuckets) return await useAll(await pool.query<MeasureRow>(text, values));
   await pool.transaction(
     async (transaction) => {
       for await (const page of pagesOf<MeasureRow>(transaction, text, values, PAGE_ROWS)) await useAll(page);
     },
     { readOnly: true },
   );
-}
-
-function hasManyBuckets({ bucket, groupBy }: MeasureQuery): boolean {
-  return bucket === 'hour' && groupBy !== undefined;
 }
 
 /** Read before the statement that needs them, because as values they select partitions at planning time. */
