@@ -1,5 +1,4 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import type { Queryable } from '@vitrine/postgres/connection';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
@@ -27,18 +26,15 @@ export async function respondWithStore(pool: PostgresPool, request: ApiRequest, 
     domains: domain === undefined ? [] : [domain],
   };
   return runMeteredRequest(runMeteredRead, pool, request, canonical, async (database) => {
-    const found = domain === undefined ? undefined : await readProfile(database, domain);
-    if (domain === undefined || found === undefined) return notFound(id);
+    if (domain === undefined) return notFound(id);
+    const [found] = await database.query<StoredProfile>(READ, [domain], { name: 'read_profile' });
+    if (found === undefined) return notFound(id);
     const match = matchOf(found.last_completed_scan_at, caller.plan.limits.freshnessDays, receivedAt);
     const { body, etag } = composeStoreResponse(found, match);
     // Not stored for replays and not billed, because nothing of the request may remain.
     if (isNotModified(ifNoneMatch, etag)) throw notModified(etag);
     return { response: { status: 200, etag, body }, entries: [{ domain, unit: 'lookup_cached' }] };
   });
-}
-
-async function readProfile(database: Queryable, domain: string): Promise<StoredProfile | undefined> {
-  return (await database.query<StoredProfile>(READ, [domain], { name: 'read_profile' }))[0];
 }
 
 /** Stored for replays, with the id of this request. */
