@@ -89,10 +89,6 @@ function tableOf(migrations: readonly Migration[], ran: readonly string[]): stri
     ranAt === undefined ? 'missing' : ran.includes(name) ? 'ran now' : 'ran before';
   return textTable(
     ['MIGRATION', 'STATE', 'TIME'],
-    migrations.map((migration) => [migration.name, stateOf(migration), timeOf(migration)]),
+    migrations.map((one) => [one.name, stateOf(one), one.ranAt === undefined ? '-' : new Date(one.ranAt).toISOString()]),
   );
-}
-
-function timeOf({ ranAt }: Migration): string {
-  return ranAt === undefined ? '-' : new Date(ranAt).toISOString();
 }

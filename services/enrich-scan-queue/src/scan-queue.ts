@@ -86,7 +86,7 @@ export class ScanQueue {
       databaseReason: this.#database.reason,
       consumers: (this.#started?.consumers ?? []).map(({ status }) => status),
       canPublish: this.#options.client && this.#allPublishers().every(({ isReady }) => isReady),
-      loopsAgeSec: new Map(loops.map(([name, since]) => [name, age(since)])),
+      loopsAgeSec: new Map(loops.map(([name, since]) => [name, (performance.now() - since) / 1_000])),
     };
   }
 
@@ -194,9 +194,4 @@ async function probe(pool: PostgresPool): Promise<void> {
   // Changes no row, but fails if rows cannot be changed.
   await pool.query('UPDATE scan_jobs SET due_at = due_at WHERE FALSE');
   await pool.query('SELECT registry_checksum FROM derivations LIMIT 0');
-}
-
-/** Seconds. */
-function age(since: number): number {
-  return (performance.now() - since) / 1_000;
 }

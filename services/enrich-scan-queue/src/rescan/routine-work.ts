@@ -98,6 +98,7 @@ export class RoutineWork implements AsyncDisposable {
   async #schedule(): Promise<void> {
     const { cadence_ms: cadenceMs } = this.#options.config.rescan;
     try {
+      const newId = () => createId('job', Date.now(), randomBytes);
       const run = await queueRescans(this.#pool, { cadenceMs, maxOpen: MAX_OPEN_SCANS, createId: newId });
       this.#figures.runs[run.result] += 1;
       if (run.result === 'queued') this.#figures.scansQueued += run.scans;
@@ -126,10 +127,6 @@ export class RoutineWork implements AsyncDisposable {
       throw error;
     }
   }
-}
-
-function newId(): string {
-  return createId('job', Date.now(), randomBytes);
 }
 
 /** Removes the evidence of observations completed before a time, 500 at once. Resolves with the number removed. */

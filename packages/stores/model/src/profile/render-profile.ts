@@ -34,11 +34,6 @@ export function publicUrlsOf(keys: z.infer<z.ZodObject<typeof publicUrlKeys>>): 
   return { api_url, console_url, docs_url };
 }
 
-/** The public page of a store. */
-function profileUrl({ console_url }: PublicUrls, domain: string): string {
-  return `${console_url}/stores/${domain}`;
-}
-
 /** The public page of a technology. */
 export function listingUrl({ console_url }: PublicUrls, slug: string): string {
   return `${console_url}/technologies/${slug}`;
@@ -77,7 +72,7 @@ function profileOf(state: StoreState, signals: readonly Signal[], urls: PublicUr
       coverage_note: state.observation.coverage_note,
     },
     recent_signals: signals.toSorted(latestFirst).slice(0, MAX_RECENT_SIGNALS).map(signalOf),
-    profile_url: profileUrl(urls, state.domain),
+    profile_url: `${urls.console_url}/stores/${state.domain}`,
   };
 }
 

@@ -1,7 +1,6 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
 import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
-import type { Strength } from '../technology.ts';
 
 /** The lists of evidence to which a list of rules is applied. */
 const LOADED = ['scripts', 'frames'] as const;
@@ -64,7 +63,7 @@ export class AddressSightings {
         if (rule.list !== list || !rule.matches(slash === -1 ? '/' : address.slice(slash))) continue;
         // A host alone in code occurs in block lists as often as before a path.
         if (channel === 'inline' && slash === address.length - 1)
-          take({ ...rule, strength: weaker(rule.strength) }, channel, found, false);
+          take({ ...rule, strength: rule.strength === 'strong' ? 'weak' : 'adds' }, channel, found, false);
         else take(rule, channel, found, loads);
       }
     }
@@ -78,8 +77,4 @@ export class AddressSightings {
     this.#byHost.set(host, rules);
     return rules;
   }
-}
-
-function weaker(strength: Strength): Strength {
-  return strength === 'strong' ? 'weak' : 'adds';
 }

@@ -95,14 +95,11 @@ export class DayAccounts {
   #account(name: string): DayAccount | undefined {
     const known = this.#accounts.get(name);
     if (known !== undefined || this.#accounts.size >= this.#max) return known;
-    const account = emptyAccount();
+    const none = { own: nothing(), others: nothing(), stored: nothing(), largest: nothing() };
+    const account: DayAccount = { ...none, unsettled: 0, lastSequence: 0 };
     this.#accounts.set(name, account);
     return account;
   }
-}
-
-function emptyAccount(): DayAccount {
-  return { own: nothing(), others: nothing(), stored: nothing(), largest: nothing(), unsettled: 0, lastSequence: 0 };
 }
 
 function nothing(): AccountUsage {
