@@ -123,11 +123,8 @@ export class OperatorTelemetry extends ServiceTelemetry implements ControllerObs
   }
 }
 
-function readingsOf({
-  leaseName,
-  isLeading,
-  controllers,
-}: OperatorFigures): Readonly<Record<keyof typeof OBSERVED_INSTRUMENTS, Reading>> {
+function readingsOf(operator: OperatorFigures): Readonly<Record<keyof typeof OBSERVED_INSTRUMENTS, Reading>> {
+  const { leaseName, isLeading, controllers } = operator;
   const ofEach = (label: 'name' | 'controller', value: (figures: ControllerFigures) => number): Reading =>
     controllers.map((figures) => [{ [label]: figures.name }, value(figures)] as const);
   const ofWatches = (value: (figures: ListWatchFigures) => number | undefined): Reading =>

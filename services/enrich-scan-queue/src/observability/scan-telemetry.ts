@@ -95,15 +95,8 @@ export class ScanTelemetry extends ServiceTelemetry {
   }
 }
 
-function queueReadings({
-  inFlight,
-  slots,
-  waiting,
-  duplicates,
-  consumers,
-  routine,
-  replay,
-}: ScanFigures): Record<keyof typeof QUEUE_INSTRUMENTS, Reading> {
+function queueReadings(figures: ScanFigures): Record<keyof typeof QUEUE_INSTRUMENTS, Reading> {
+  const { inFlight, slots, waiting, duplicates, consumers, routine, replay } = figures;
   const { runs, scansQueued = 0, evidenceRemoved = 0, jobs } = routine ?? {};
   const byCause = (value: (sums: ConsumerSums) => number | undefined) =>
     [...consumers].flatMap(([cause, sums]) => {
