@@ -6,7 +6,7 @@ import { configRules } from './config/config-rules.ts';
 import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import { logKeys } from '@vitrine/telemetry/logger';
+import { accessLogKeys } from '@vitrine/telemetry/logger';
 import { otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
@@ -49,13 +49,7 @@ const provider = (upstreamUrl: string, routePrefix: string) =>
  *  Spec: G1.7, G16.1 to G16.6. */
 export const gatewayConfig = z
   .strictObject({
-    log: z
-      .strictObject({
-        ...logKeys,
-        /** Logs one line per request when its response has ended, at any level. */
-        access: z.boolean().default(false),
-      })
-      .prefault({}),
+    log: z.strictObject(accessLogKeys).prefault({}),
     server: z.strictObject(clientServerKeys(8080, 8192)).prefault({}),
     storage: z
       .strictObject({

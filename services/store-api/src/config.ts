@@ -6,7 +6,7 @@ import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/render-profile';
-import { logKeys } from '@vitrine/telemetry/logger';
+import { accessLogKeys } from '@vitrine/telemetry/logger';
 import { otelConfig, otelVariables } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
 
@@ -30,13 +30,7 @@ const otel = otelConfig({
 /** The configuration of the store API; field names are the YAML keys. */
 export const storeApiConfig = z
   .strictObject({
-    log: z
-      .strictObject({
-        ...logKeys,
-        /** Logs one line per request when its response has ended. */
-        access: z.boolean().default(false),
-      })
-      .prefault({}),
+    log: z.strictObject(accessLogKeys).prefault({}),
     server: z.strictObject(clientServerKeys(8081, 4096)).prefault({}),
     storage: z.strictObject({
       dsn: postgresDsn,

@@ -29,3 +29,6 @@ function idsOfActiveSpan(): { trace_id?: string; span_id?: string } {
 
 /** Keys under `log` of every service; a service may have more. */
 export const logKeys = { level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') };
+
+/** The same for a service with clients: `access` logs one line per request when its response has ended. */
+export const accessLogKeys = { ...logKeys, access: z.boolean().default(false) };
