@@ -27,15 +27,8 @@ interface JsonCatalog extends Omit<CatalogSource, 'listsProducts' | 'isWhole' | 
 }
 
 /** A catalogue read from JSON pages. */
-export function jsonCatalog({
-  isWhole = true,
-  statuses = [200],
-  itemsOf,
-  isFull,
-  totalOf,
-  readItem,
-  ...source
-}: JsonCatalog): CatalogSource {
+export function jsonCatalog(catalog: JsonCatalog): CatalogSource {
+  const { isWhole = true, statuses = [200], itemsOf, isFull, totalOf, readItem, ...source } = catalog;
   return {
     ...source,
     isWhole,

@@ -23,6 +23,8 @@ const DAY_MS = 86_400_000;
 
 const REMOVED_AT_ONCE = 500;
 
+const newId = () => createId('job', Date.now(), randomBytes);
+
 const EVIDENCE_RETENTION: RetentionLoop = {
   name: 'evidence',
   newest: 'SELECT max(completed_at) AS newest FROM observations WHERE evidence IS NOT NULL',
@@ -98,7 +100,6 @@ export class RoutineWork implements AsyncDisposable {
   async #schedule(): Promise<void> {
     const { cadence_ms: cadenceMs } = this.#options.config.rescan;
     try {
-      const newId = () => createId('job', Date.now(), randomBytes);
       const run = await queueRescans(this.#pool, { cadenceMs, maxOpen: MAX_OPEN_SCANS, createId: newId });
       this.#figures.runs[run.result] += 1;
       if (run.result === 'queued') this.#figures.scansQueued += run.scans;

@@ -17,6 +17,7 @@ const MAX_SHOWN = 1_000;
 const SELECT_SIGNALS = `SELECT s.id, stores.domain, s.type, s.technology, s."from", s."to" FROM signals s JOIN stores USING (storefront_id)
   WHERE stores.domain = ANY ($1) AND s.confirmed_at >= $2 ORDER BY s.confirmed_at DESC, s.id LIMIT ${MAX_SHOWN}`;
 const SELECT_JOBS = 'SELECT domain, status FROM scan_jobs WHERE id = ANY ($1)';
+const newJobId = () => createId('job', Date.now(), randomBytes);
 
 export interface StorySignal extends ShownSignal {
   readonly id: string;
@@ -131,8 +132,4 @@ async function repeat({ logger, signal }: DemoStoryOptions, round: () => Promise
 /** Ends early when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return wait(ms, undefined, { signal }).catch(() => {});
-}
-
-function newJobId(): string {
-  return createId('job', Date.now(), randomBytes);
 }
