@@ -1,7 +1,5 @@
 import { createToken } from '@vitrine/credentials/token';
-import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
-import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -9,35 +7,28 @@ import type { EventRecorder, ObjectEvent } from '../runtime/event-recorder.ts';
 import { afterFailure } from '../runtime/failure.ts';
 import { readObject } from '../runtime/object-requests.ts';
 import { decideKey, isSettled, KEY_KEPT } from './decide-key.ts';
-import type { ClientSettings } from './key-secret.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { KeyActions, type StagedToken } from './key-actions.ts';
 import { deletionPolicyOf, keyIdOf, madeSecretName, readSpec, secretNameOf } from './read-spec.ts';
 import { isConditionReason, type ObservedResources, type SecretObject, type NamespaceObject } from './observed-key.ts';
-import { observeKey } from './observe-key.ts';
+import { observeKey, type ObserveOptions } from './observe-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
 /** A key needs at most five steps. More indicate two conflicting controllers. */
 const MAX_STEPS = 10;
 
-export interface GatewayKeyDependencies {
+export interface GatewayKeyDependencies extends ObserveOptions {
   readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hasPlan: (name: string) => Promise<boolean>;
-  readonly hashes: TokenHashes;
   readonly logger: Pick<Logger, 'warn'>;
-  readonly clients: ClientSettings;
   readonly events: EventRecorder;
-  readonly defaultTenant: Tenant | undefined;
   /** From the cache; undefined if missing there. */
   readonly cached: {
     readonly key: (key: string) => GatewayKeyObject | undefined;
     readonly namespace: (name: string) => NamespaceObject | undefined;
   };
   readonly random: (bytes: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly propagationMs: number;
 }
 
 /** Brings row and Secret in line with GatewayKeys: gathers, decides, does one step, and decides again until nothing is left to do. */

@@ -8,7 +8,7 @@ import { keyIdOf, readSpec } from './read-spec.ts';
 import { namespaceTenant, isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
 
 /** The context for observing keys. */
-interface ObserveOptions {
+export interface ObserveOptions {
   readonly hashes: TokenHashes;
   readonly clients: ClientSettings;
   readonly defaultTenant: Tenant | undefined;
