@@ -28,12 +28,7 @@ export interface ApiKey {
   readonly revoked_at: number | null;
 }
 
-export interface KeyToCreate {
-  readonly workspace_id: string;
-  readonly label: string;
-  readonly scopes: readonly Scope[];
-  readonly created_by: string | null;
-  readonly expires_at: number | null;
+export interface KeyToCreate extends Pick<ApiKey, 'workspace_id' | 'label' | 'scopes' | 'created_by' | 'expires_at'> {
   readonly at: number;
   readonly random: (bytes: number) => Buffer;
 }

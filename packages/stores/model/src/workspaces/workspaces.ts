@@ -14,13 +14,9 @@ export interface Workspace {
   readonly created_at: number;
 }
 
-interface WorkspaceToCreate {
-  readonly name: string;
-  readonly plan: PlanSlug;
+interface WorkspaceToCreate extends Pick<Workspace, 'name' | 'plan' | 'gateway_org_id' | 'gateway_workspace_id'> {
   /** Address of the first admin, in lower case. */
   readonly admin_email: string;
-  readonly gateway_org_id: string;
-  readonly gateway_workspace_id: string;
   readonly at: number;
   readonly random: (bytes: number) => Uint8Array;
 }
