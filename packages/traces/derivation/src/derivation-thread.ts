@@ -1,11 +1,9 @@
-import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
+import type { WriterThread } from '@vitrine/traces/writer-thread';
 import type { ModuleSource, ModuleThread } from '@vitrine/worker-threads/thread-modules';
 import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
 import { Worker } from 'node:worker_threads';
-import type { CapturePolicy } from './capture-policy.ts';
 import type { DerivationReports, DerivationResponse, DerivationWorkerCall, DerivationWorkerData } from './derivation-worker.ts';
 import type { ExchangeBatch } from './exchange-batch.ts';
-import type { PriceOverride } from './price-override.ts';
 import type { BatchResult, TraceSink } from './trace-sink.ts';
 
 /** Three semi-spaces of 8 MiB suffice, because only the batch in progress survives. The default of 48 MiB would only use more memory. */
@@ -13,11 +11,7 @@ const YOUNG_GENERATION_MB = 24;
 /** One batch at a time is in progress, plus a few calls of the stores that the thread serves. */
 const MAX_PENDING = 16;
 
-interface DerivationOptions extends Partial<DerivationReports> {
-  readonly policy: CapturePolicy;
-  readonly priceOverride: PriceOverride | undefined;
-  readonly writer: WriterSource;
-}
+type DerivationOptions = Omit<DerivationWorkerData, keyof DerivationReports> & Partial<DerivationReports>;
 
 /** The worker thread that derives records from exchanges and writes them. A second thread for writing would need a copy of every record. A batch
  *  that the writer does not keep is a result. Only a thread that ends or is closed rejects. Between batches it serves modules with short calls,
