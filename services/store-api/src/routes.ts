@@ -1,29 +1,21 @@
 import * as served from './contract/served-operations.ts';
 import { invariant } from '@vitrine/faults/invariant';
-import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/rules/rule-index';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { readUsageByKey } from '@vitrine/stores/metering/usage-reports';
 import type { PublicUrls } from '@vitrine/stores/profile/render-profile';
-import type { ConcurrencyLimiter } from './admission/concurrency-limiter.ts';
 import { accountOf, usageOf } from './account/account-resources.ts';
 import { respondJson, type ApiRequest, type ApiResult, type ApiRoute, type Operation } from './contract/operation.ts';
 import { LATER_OPERATIONS } from './contract/later-operations.ts';
 import type { SignedCursors } from './cursors/signed-cursors.ts';
-import { enrichStores } from './enrich/enrich-stores.ts';
+import { enrichStores, type EnrichContext } from './enrich/enrich-stores.ts';
 import { respondWithStore } from './stores/get-store.ts';
 import { getTechnology, listTechnologies } from './technologies/technology-resources.ts';
 import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
 
-interface RouteContext {
-  readonly pool: PostgresPool;
-  /** Like the next field, a part of `EnrichContext`. */
-  readonly batchPool: PostgresPool;
-  readonly batchTurns: ConcurrencyLimiter;
+interface RouteContext extends EnrichContext {
   readonly urls: PublicUrls;
   readonly build: string | undefined;
-  /** Returns the requested number of random bytes. */
-  readonly random: (bytes: number) => Uint8Array;
   readonly technologyCursors: SignedCursors;
 }
 

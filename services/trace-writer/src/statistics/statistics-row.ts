@@ -4,18 +4,14 @@ import { putWriterStatistics, removeOldStatistics } from '@vitrine/trace-store-p
 import { FAILURE_CLASSES } from '@vitrine/traces/record-writer';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
+import type { WriterFigures } from '../observability/writer-telemetry.ts';
 
 const UPDATE_INTERVAL_MS = 5_000;
 const READ_PARTITIONS_INTERVAL_MS = 60_000;
 /** A rejected record has failed because of its own content. */
 const kindOf = (errorClass: string) => `write_batch_fallback ${errorClass}`;
 
-interface WriterCounts {
-  readonly written: number;
-  readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
-  readonly lastStoreDrop: LastStoreDrop | undefined;
-}
+type WriterCounts = Pick<WriterFigures, 'written' | 'deadLetters' | 'lastStoreDrop'>;
 
 /** Maintains this process's row of statistics, which the diagnostics of the gateways add up: records written, and records that the store refused
  *  and that are in the dead letter topic. */
