@@ -20,7 +20,7 @@ const context = {
 };
 /** Cases that the reader does not match yet. A case that it matches has to leave the list. */
 const OPEN = new Set(
-  readFileSync(new URL('../exchange-corpus/open-cases.txt', import.meta.url), 'utf8')
+  readFileSync(new URL('../testdata/exchange-corpus/open-cases.txt', import.meta.url), 'utf8')
     .split('\n')
     .filter(Boolean),
 );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { exactValueOf } from './exact-arithmetic.ts';
 
-const CORPUS = join(import.meta.dirname, '../../../exchange-corpus');
+const CORPUS = join(import.meta.dirname, '../../../testdata/exchange-corpus');
 
 const headers = z.record(z.string(), z.string()).default({});
 const formPart = z.union([
@@ -94,7 +94,7 @@ export interface CorpusCase {
   readonly exchanges: readonly CorpusExchange[];
 }
 
-/** All files of `exchange-corpus`. Throws with the file's name for one that does not have the form. */
+/** All files of `testdata/exchange-corpus`. Throws with the file's name for one that does not have the form. */
 export function readExchangeCorpus(): CorpusCase[] {
   return readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.yaml'))
