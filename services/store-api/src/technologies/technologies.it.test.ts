@@ -77,6 +77,11 @@ test.each([
   expect([status, json['error']]).toMatchObject([400, { code: 'invalid_request', message: expect.stringContaining(field) }]);
 });
 
+test.each(Object.entries(FILTERS))('a cursor is refused with another value of the filter %s', async (name, [value]) => {
+  const { next_cursor: cursor } = await pageOf('?limit=1');
+  expect((await get(`?limit=1&${name}=${value}&cursor=${cursor}`)).status).toBe(400);
+});
+
 test('a modified cursor, or one of other filters, of another workspace or older than 24 hours is 400', async () => {
   const { next_cursor: cursor } = await pageOf('?limit=5&kind=app');
   const [head = '', mac = ''] = (cursor ?? '').split('.');

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { DAY_MS } from '../time-buckets.ts';
 import type { Checkpoint, TraceDetail } from '../trace.ts';
+import { SUMMARY_FIELDS } from '../trace-fields.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import type { TraceFilters } from '../trace-store.ts';
 import {
@@ -121,6 +122,8 @@ function testWriting(open: OpenContractStore): void {
       },
     };
     expect(await opened.store.get(hex(record.id))).toEqual(expected);
+    const { items } = await opened.store.list({ limit: 1 });
+    expect(items).toEqual([Object.fromEntries(Object.entries(expected).filter(([name]) => name in SUMMARY_FIELDS))]);
   });
 
   test('a record written again is stored and counted once', async () => {

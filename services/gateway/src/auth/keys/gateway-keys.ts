@@ -63,6 +63,9 @@ interface EventDraft extends AuditEvent {
   workspace_id: string;
 }
 
+/** A key that no operator manages. Only `#changeable` makes one, so that no change can omit its checks. */
+type ChangeableKey = KeyRow & { readonly managed_by: undefined };
+
 /** Lists and changes gateway keys, for the admin API and the command line. Rejected changes are audited like accepted ones. An accepted
  *  change is in effect in this process when its promise resolves.
  *  Faults: `forbidden`, `invalid_body`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
@@ -140,20 +143,20 @@ export class GatewayKeys {
       requireHeldPermissions(actor, effectivePermissions(found.role, found.permissions));
       await this.#rejectIdAsToken(chosen, id);
       const { token, known } = this.#hashed(chosen);
-      return this.#applied(await this.#update(actor, id, { token: known }, event), token);
+      return this.#applied(await this.#update(actor, found, { token: known }, event), token);
     });
   }
 
   async revoke(actor: KeyActor, id: string): Promise<void> {
     return this.#audited(actor, 'gateway_key.revoke', id, async (event) => {
-      await this.#changeable(actor, id, event);
-      const { revision } = await this.#update(actor, id, { revoked_at: event.at }, event);
+      const found = await this.#changeable(actor, id, event);
+      const { revision } = await this.#update(actor, found, { revoked_at: event.at }, event);
       this.#options.material().ring.remove(id, revision);
     });
   }
 
   /** The row in the actor's tenant, if it may be changed here. The event gets its tenant, so that the tenant sees changes by `system`. */
-  async #changeable({ identity }: KeyActor, id: string, event: EventDraft): Promise<KeyRow> {
+  async #changeable({ identity }: KeyActor, id: string, event: EventDraft): Promise<ChangeableKey> {
     this.#requireMutable();
     const fileKey = this.#options.material().fixed.find((row) => row.id === id);
     if (fileKey !== undefined && (identity === undefined || isOf(fileKey, identity))) throw readOnly();
@@ -161,11 +164,12 @@ export class GatewayKeys {
     if (found === undefined) throw notFound();
     event.org_id = found.org_id;
     event.workspace_id = found.workspace_id;
-    if (found.managed_by !== undefined) throw managed(found);
-    return found;
+    const { managed_by } = found;
+    if (managed_by !== undefined) throw managed(found);
+    return { ...found, managed_by };
   }
 
-  async #update({ identity }: KeyActor, id: string, update: KeyUpdate, event: EventDraft): Promise<KeyRow> {
+  async #update({ identity }: KeyActor, { id }: ChangeableKey, update: KeyUpdate, event: EventDraft): Promise<KeyRow> {
     const outcome = await this.#options.store.update(id, identity, update, event);
     if (outcome.kind === 'updated') return outcome.row;
     if (outcome.kind === 'pepper_mismatch') throw pepperMismatch(outcome.problem);
