@@ -130,15 +130,17 @@ export class KeyFixture implements AsyncDisposable {
   /** Runs passes until one succeeds without requesting another; resolves with the earlier errors. */
   async converge(rows: ManagedKeyRows = this.rows): Promise<string[]> {
     const errors: string[] = [];
+    let cause: unknown;
     for (let passes = 0; passes < MAX_PASSES; passes += 1) {
       try {
         const again = await this.pass(rows);
         if (again === undefined || again > 0) return errors;
       } catch (error) {
         errors.push(`${codeOf(error)} ${String(error)}`);
+        cause = error;
       }
     }
-    throw new Error(`not settled after ${MAX_PASSES} passes: ${errors.join('; ')}`);
+    throw new Error(`not settled after ${MAX_PASSES} passes: ${[...new Set(errors)].join('; ')}`, { cause });
   }
 
   restart(): void {
