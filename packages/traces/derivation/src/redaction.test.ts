@@ -177,8 +177,12 @@ describe('stored bodies', () => {
       for (const size of [1, 3, 9, 15]) {
         const chunks = `it is ${secret}`.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
         const stream = chunks.map(chunk).join('');
-        for (let length = 1; length < stream.length; length += 1)
-          expect(said(stored(stream, 'sse', length)?.text)).toMatch(/^(it ?)?(is ?)?\(?(\[\w+\])?$/);
+        const survivors = new Set<string>();
+        // Chunks of one character are many: their framing is cut everywhere, but not in each of them.
+        for (let length = 1; length < stream.length; length += size === 1 ? 7 : 1)
+          survivors.add(said(stored(stream, 'sse', length)?.text));
+        expect([...survivors].filter((text) => !/^(it ?)?(is ?)?\(?(\[\w+\])?$/.test(text))).toEqual([]);
+        expect(survivors.size).toBeGreaterThan(1);
       }
     },
   );
