@@ -188,6 +188,7 @@ describe('streams', () => {
       expect(bytewise(bytes)).toEqual(expected);
       fc.assert(
         fc.property(fc.array(fc.nat(bytes.length)), (places) => expect(read('sse', cut(bytes, places))).toEqual(expected)),
+        { numRuns: 25 },
       );
     });
   });
@@ -208,7 +209,7 @@ describe('streams', () => {
         expect(read('sse', [bytes])).toEqual(expected);
         expect(read('sse', cut(bytes, places))).toEqual(expected);
       }),
-      { numRuns: propertyRuns(20_000) },
+      { numRuns: propertyRuns(10_000) },
     );
   });
 
@@ -317,6 +318,7 @@ describe('JSON', () => {
       fc.property(fc.array(fc.nat(500)), (places) =>
         expect(read('json', cut(bytes, places))).toEqual({ ...NOTHING, ...expected }),
       ),
+      { numRuns: 25 },
     );
   });
 });

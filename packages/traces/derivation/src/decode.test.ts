@@ -23,7 +23,7 @@ const CODED = ENCODERS.filter(([, coding]) => coding !== '' && coding !== 'ident
 const WHOLE = { maxBytes: 1_000_000, complete: true };
 const CUT = { maxBytes: 1_000_000, complete: false };
 /** Barely compressible, in several blocks of every coding. */
-const long = Buffer.alloc(600_000);
+const long = Buffer.alloc(300_000);
 for (let at = 0, seed = 1; at < long.length; at++) {
   seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
   long[at] = 97 + (seed >>> 28);
@@ -62,8 +62,9 @@ describe.each(ENCODERS)('%s', (_, coding, encode) => {
 });
 
 describe.each(CODED.filter(([name]) => !name.includes('two members')))('%s, broken', (_, coding, encode) => {
+  const coded = encode(long);
+
   test('the beginning of a cut body is returned on request', async () => {
-    const coded = encode(long);
     const part = coded.subarray(0, Math.floor(coded.length * 0.8));
     expect(decodeWhole(coding, part, WHOLE)).toBeUndefined();
     const streamed = await throughStream(coding, [part.subarray(0, 1), part.subarray(1)]);
@@ -75,7 +76,6 @@ describe.each(CODED.filter(([name]) => !name.includes('two members')))('%s, brok
   });
 
   test('a complete body whose coding ends early returns its beginning, marked as such', () => {
-    const coded = encode(long);
     expect(decodeFar(coding, coded, WHOLE)).toMatchObject({ endsEarly: false });
     const found = decodeFar(coding, coded.subarray(0, Math.floor(coded.length * 0.8)), WHOLE);
     expect(found?.endsEarly).toBe(true);
@@ -124,7 +124,7 @@ test('a stream outputs data before its end', async () => {
 test('a slow reader slows the stream down', async () => {
   for (const coding of ['deflate', 'gzip']) {
     const decoder = openDecoder(coding)!;
-    const coded = coding === 'gzip' ? zlib.gzipSync(long) : zlib.deflateRawSync(long);
+    const coded = (coding === 'gzip' ? zlib.gzipSync : zlib.deflateRawSync)(Buffer.concat([long, long]));
     let taken = 0;
     while (taken < coded.length && decoder.write(coded.subarray(taken, taken + 1_000))) {
       taken += 1_000;

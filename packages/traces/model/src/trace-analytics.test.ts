@@ -64,6 +64,7 @@ test('a series equals the JSON of the whole, byte for byte, and matches the docu
         if (times < 2) (endpoint === 'usage' ? shapes.usageSeries : shapes.costSeries).parse(JSON.parse(whole));
       },
     ),
+    { numRuns: 50 },
   );
 });
 

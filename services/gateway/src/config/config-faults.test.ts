@@ -32,26 +32,24 @@ function treeWith(path: Place, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => (key === '0' ? [inner] : { [key]: inner }), value);
 }
 
+/** A list or a mapping has faults of every kind at once, because each item is reported. */
 const WRONG: readonly unknown[] = [
   '',
   'x',
-  'x'.repeat(3_000),
-  '\n\u0000"{}',
+  '\n\u0000"{}'.repeat(600),
   -1,
-  0,
   0.5,
   1e12,
   1e30,
   true,
-  false,
   null,
   [],
-  [1],
-  ['', '\n', 'a b', 'x'.repeat(300)],
-  Array.from({ length: 1_100 }, () => ({})),
-  { unheard: 1 },
-  { '': 1, 'bad name!': {} },
+  [1, {}, '', '\n', 'a b', 'x'.repeat(300)],
+  { unheard: 1, '': 1, 'bad name!': {} },
 ];
+
+/** More items than any list may have. */
+const TOO_LONG = Array.from({ length: 1_100 }, () => ({}));
 
 /** The default zod messages for a tree, where a schema defines none. */
 function defaultTexts(tree: unknown): string[] {
@@ -80,11 +78,13 @@ describe('an invalid value of every key of the configuration', () => {
     byPart.flatMap((ofPart) => ofPart.slice(round, round + 1)),
   );
 
+  const isList = (path: Place) => places.some((item) => item.join('.') === [...path, '0'].join('.'));
+
   test.each(rounds.map((paths) => [paths.map((path) => path.join('.')).join(', '), paths] as const))(
     '%s: is said in our own words',
     (_, paths) => {
       const refused = new Set<string>();
-      for (const value of WRONG) {
+      for (const value of paths.some(isList) ? [...WRONG, TOO_LONG] : WRONG) {
         const tree = Object.assign({}, ...paths.map((path) => treeWith(path, value))) as object;
         const said = refusal(tree);
         if (said === 'accepted') continue;

@@ -133,7 +133,7 @@ describe('windows of several processes', () => {
     const shapes = fc.record({
       limit: fc.integer({ min: 60, max: 1_200 }),
       // Requests of each process in 100 ms: together more than any limit.
-      loads: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 2, maxLength: 6 }).map((loads) => [...loads, 40]),
+      loads: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 2, maxLength: 6 }).map((loads) => [...loads, 8]),
       offsets: fc.array(fc.nat(9), { minLength: 7, maxLength: 7 }),
     });
     fc.assert(
