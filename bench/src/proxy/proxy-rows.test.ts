@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-
+import { budgetRows } from './budgets.ts';
 import { brokenBy, type Measure } from './measure.ts';
 import { proxyRows, startRows } from './proxy-rows.ts';
 
@@ -88,4 +88,26 @@ test('the time to the first response is the median over the starts of each proce
     { name: 'gateway', firstResponseMs: 410 },
   ]);
   expect(rows).toEqual([{ case: 'start', metric: 'gateway.first_response_ms', value: 410, unit: 'ms' }]);
+});
+
+const budgetRow = (name: string, metric: string, value: number, ratio: number) => ({
+  case: name,
+  metric,
+  value,
+  unit: '',
+  ratio,
+});
+
+test('a kept budget has a ratio of 1 or more, for lower and upper bounds, and unmeasured ones have no row', () => {
+  const rows = budgetRows([
+    budgetRow('json-32', 'gateway.req_per_s', 8000, 0.84),
+    budgetRow('json-256', 'gateway+all.p99_ms', 50, 5),
+    budgetRow('json-32', 'bare.req_per_s', 9000, 1),
+  ]);
+  expect(rows.map(({ metric, value, ratio }) => [metric, value, ratio])).toEqual([
+    ['json-32 gateway req_per_s.measured', 0.84, 0.84 / 0.7],
+    ['json-32 gateway req_per_s.least', 0.7, undefined],
+    ['json-256 gateway+all p99_ms.measured', 5, 2.6 / 5],
+    ['json-256 gateway+all p99_ms.most', 2.6, undefined],
+  ]);
 });

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
-import { command, stringOption, switchOption, type CommandLine } from './command.ts';
-import { FORMAT_OPTION } from './print-result.ts';
+import { command, type CommandLine, stringOption, switchOption } from './command.ts';
+import { durationOption, httpUrlOption, wholeNumberOption } from './option-values.ts';
+import { FORMAT_OPTION, textTable } from './print-result.ts';
+import { createProgress } from './progress.ts';
 import { helpText } from './run-command.ts';
-import { runCaptured } from './testing/run-captured.ts';
 import { versionCommand } from './serve-command.ts';
+import { runCaptured } from './testing/run-captured.ts';
 
 const calls: unknown[] = [];
 const record = (name: string, argument?: 'ID') =>
@@ -192,4 +194,59 @@ Examples:
     const { code, stderr } = await runCaptured(line, ['keys', 'make', 'a']);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^program: --owner is required\n\nusage: program keys make ID /)]);
   });
+});
+
+test.each([
+  ['2000', 2_000],
+  ['5s', 5_000],
+  ['1.5s', 1_500],
+])('a time option accepts %s', (text, ms) => {
+  expect(durationOption('--timeout', text, 1, 600_000)).toBe(ms);
+});
+
+test.each(['0', '0s', '11m', 's', '-1', '5 s', ''])('a time option rejects %j', (text) => {
+  expect(() => durationOption('--timeout', text, 1, 600_000)).toThrow(
+    '--timeout must be 1 to 600000 milliseconds, or a duration such as 5s',
+  );
+});
+
+test.each(['0', '6', '1.5', '-1', 'x', '', '1e0'])('a whole number option rejects %j', (text) => {
+  expect(() => wholeNumberOption('--limit', text, 1, 5)).toThrow('--limit must be a whole number from 1 to 5');
+});
+
+test('a URL option removes trailing slashes and accepts only http and https', () => {
+  expect(httpUrlOption('--base-url', 'https://gateway.example.com/a//')).toBe('https://gateway.example.com/a');
+  for (const text of ['ftp://x', 'x', '']) expect(() => httpUrlOption('--base-url', text)).toThrow('--base-url must be an http');
+});
+
+test('a table is aligned, and no cell can move the cursor', () => {
+  expect(
+    textTable(
+      ['A', 'LONG'],
+      [
+        ['\u001b[2Jx', '1'],
+        ['y', ''],
+      ],
+    ),
+  ).toBe('A      LONG\n?[2Jx  1\ny\n');
+});
+
+test('progress is printed every two seconds, with the rate and the time left', () => {
+  let now = 0;
+  const lines: string[] = [];
+  const stderr = { write: (line: string) => void lines.push(line) };
+  const progress = createProgress({ total: 100_000, items: 'traces read', now: () => now, stderr });
+  for (const [at, done] of [
+    [500, 5_000],
+    [2_000, 20_000],
+    [3_900, 39_000],
+    [4_000, 40_000],
+  ] as const) {
+    now = at;
+    progress(done);
+  }
+  expect(lines).toEqual([
+    '20000 of 100000 traces read (20 %), 10000 per second, about 8 s left\n',
+    '40000 of 100000 traces read (40 %), 10000 per second, about 6 s left\n',
+  ]);
 });

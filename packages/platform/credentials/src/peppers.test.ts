@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@vitrine/config/secret';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { listedPeppers } from './listed-peppers.ts';
 import { PepperCheck } from './pepper-check.ts';
 import { pepperProblem, type StoredPeppers } from './pepper-problem.ts';
-import { readPepper } from './pepper.ts';
-import { CHOSEN_TOKEN } from './token.ts';
+import { createPepperText, readPepper } from './pepper.ts';
 import { TokenHashes } from './token-hashes.ts';
+import { CHOSEN_TOKEN, createToken } from './token.ts';
 
 const pepper = (version: number, secret = `${version}`) => ({ version, secret: new Secret(secret.repeat(32)) });
 const identitiesOf = (...peppers: ReturnType<typeof pepper>[]) => new TokenHashes(peppers).identities;
@@ -103,4 +103,50 @@ test('a check logs class, cause, version and next step once, and the recovery; n
 test('a version beyond an integer column is rejected', () => {
   expect(readPepper(`2147483647:${'x'.repeat(32)}`)?.version).toBe(2_147_483_647);
   expect(readPepper(`2147483648:${'x'.repeat(32)}`)).toBeUndefined();
+});
+
+describe('a token', () => {
+  test('is its prefix and base64url of 24 random bytes', () => {
+    expect(createToken('sgk_', (bytes) => Buffer.alloc(bytes, 0xff))).toBe(`sgk_${'_'.repeat(32)}`);
+    expect(createToken('sgk_', randomBytes)).toMatch(CHOSEN_TOKEN);
+  });
+
+  test.each([
+    'x'.repeat(23),
+    'x'.repeat(257),
+    `${'x'.repeat(30)} `,
+    `${'x'.repeat(30)},`,
+    `${'x'.repeat(30)}\n`,
+    'ü'.repeat(30),
+    '',
+  ])('%j is not a valid token', (token) => expect(token).not.toMatch(CHOSEN_TOKEN));
+});
+
+describe('TokenHashes', () => {
+  test('a hash is the HMAC-SHA-256 under the first pepper, with its version', () => {
+    const { pepper_version, token_mac } = new TokenHashes([pepper(2), pepper(1)]).hash('token');
+    const expected = createHmac('sha256', '2'.repeat(32)).update('token').digest('hex');
+    expect([pepper_version, Buffer.from(token_mac).toString('hex')]).toEqual([2, expected]);
+  });
+
+  test('a token is found under an older pepper, and not under a removed one', () => {
+    const old = Buffer.from(new TokenHashes([pepper(1)]).hash('token').token_mac);
+    const find = (mac: string) => old.equals(Buffer.from(mac, 'latin1')) || undefined;
+    expect(new TokenHashes([pepper(2), pepper(1)]).find('token', find)).toBe(true);
+    expect(new TokenHashes([pepper(2)]).find('token', find)).toBeUndefined();
+    expect(new TokenHashes([pepper(2), pepper(1)]).find('Token', find)).toBeUndefined();
+  });
+});
+
+describe('a pepper', () => {
+  test('that was created is read, and its version is the second', () => {
+    const made = readPepper(createPepperText(randomBytes, 1_763_000_000_999));
+    expect(made?.version).toBe(1_763_000_000);
+    expect(made?.secret.reveal()).toHaveLength(43);
+  });
+
+  test.each(['', '1', `:${'x'.repeat(32)}`, `1:${'x'.repeat(31)}`, `one:${'x'.repeat(32)}`, `1:${'x'.repeat(32)},`])(
+    '%j is rejected',
+    (text) => expect(readPepper(text)).toBeUndefined(),
+  );
 });

@@ -1,5 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { EventEmitter } from 'node:events';
 import { runShutdownStep } from './shutdown-steps.ts';
+import { untilSignal } from './until-signal.ts';
 
 describe('runShutdownStep', () => {
   const run = async (step: () => Promise<unknown>) => {
@@ -20,4 +22,21 @@ describe('runShutdownStep', () => {
     const error = new Error('disk');
     expect(await run(() => Promise.reject(error))).toEqual({ inTime: false, reports: [{ step: 'flush', error }] });
   });
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('resolves with the first signal, ignores its echo, and lets a later one through', async () => {
+  jest.useFakeTimers();
+  const process = new EventEmitter();
+  const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
+  process.emit('SIGTERM');
+  process.emit('SIGINT');
+  expect(await signal).toBe('SIGTERM');
+  jest.advanceTimersByTime(299);
+  expect(process.listenerCount('SIGINT')).toBe(1);
+  jest.advanceTimersByTime(1);
+  expect(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createdAtOf, createTraceIds, firstIdOf } from './trace-id.ts';
+import { traceIdIn } from './traceparent.ts';
 
 const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 
@@ -44,4 +45,25 @@ test('even when the clock is set back, ids sort by created_at, contain it, and a
       expect(new Set(made.map(({ id }) => hex(id))).size).toBe(made.length);
     }),
   );
+});
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const SPAN = 'b7ad6b7169203331';
+
+test.each([
+  [`00-${TRACE}-${SPAN}-01`, TRACE],
+  [` 00-${TRACE}-${SPAN}-00 `, TRACE],
+  // A future version may have more fields.
+  [`cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`, TRACE],
+  [`00-${TRACE}-${SPAN}-01-more`, ''],
+  [`ff-${TRACE}-${SPAN}-01`, ''],
+  [`00-${'0'.repeat(32)}-${SPAN}-01`, ''],
+  [`00-${TRACE}-${'0'.repeat(16)}-01`, ''],
+  [`00-${TRACE.toUpperCase()}-${SPAN}-01`, ''],
+  [`00-${TRACE}-${SPAN}`, ''],
+  [`00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`, ''],
+  [undefined, ''],
+  ['', ''],
+])('the trace id of %j is %j', (header, traceId) => {
+  expect(traceIdIn(header)).toBe(traceId);
 });

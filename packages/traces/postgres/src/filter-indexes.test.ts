@@ -1,4 +1,6 @@
+import { expect, test } from '@jest/globals';
 import { testFilterIndexes } from '@vitrine/traces/testing/filter-indexes';
+import { BODY_COLUMNS, TRACE_COLUMNS } from '@vitrine/traces/trace-columns';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,3 +17,13 @@ testFilterIndexes(
   },
   'add one by a migration in migrations/sql, or give a reason in filter-indexes.test.ts of the Postgres store',
 );
+
+test.each([
+  ['traces', TRACE_COLUMNS],
+  ['trace_bodies', BODY_COLUMNS],
+])('migrations/schema.sql has every column of %s; a new one needs a migration in migrations/sql', (table, columns) => {
+  const [, lines = ''] = new RegExp(String.raw`^CREATE TABLE ${table} \(\n([^;]*)\n\)`, 'm').exec(schema) ?? [];
+  const created = Array.from(lines.matchAll(/^ +"?(\w+)/gm), ([, name]) => name);
+  expect(columns.map(({ name }) => name).filter((name) => !created.includes(name))).toEqual([]);
+  expect(created).toContain('id');
+});

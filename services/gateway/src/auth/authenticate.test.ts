@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
-import { authenticateBy, allowAll } from './authenticate.ts';
+import { allowAll, authenticateBy, ConnectionTokenCache } from './authenticate.ts';
 import { KeyRing } from './keys/key-ring.ts';
 
 const LONG = 'x'.repeat(257);
@@ -69,4 +69,54 @@ test('while a pepper is missing an unknown token is 503, because it may be valid
 
 test('with authentication off all callers belong to one tenant', () => {
   expect(allowAll({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
+});
+
+let cachedRing: KeyRing;
+let verified: string[];
+let keys: ConnectionTokenCache;
+beforeEach(() => {
+  cachedRing = new KeyRing(testHashes, []);
+  cachedRing.put(keyRow('one', 'token-1', { revision: 1 }));
+  cachedRing.put(keyRow('two', 'token-2', { revision: 2 }));
+  verified = [];
+  const verify = (token: string) => {
+    verified.push(token);
+    return cachedRing.verify(token);
+  };
+  keys = new ConnectionTokenCache({ verify, holds: (key) => cachedRing.holds(key) });
+});
+
+const connection = {};
+const idOf = (token: string, on: object = connection) => keys.keyOf(token, on)?.identity.key_id;
+
+test('a token is verified once per connection', () => {
+  expect([idOf('token-1'), idOf('token-1'), idOf('token-1', {})]).toEqual(['one', 'one', 'one']);
+  expect(verified).toEqual(['token-1', 'token-1']);
+});
+
+test.each(['token-2', 'token-3', 'token-1x', 'oken-1', '', 'token-\u00b1'])(
+  'after an accepted token, %j on the same connection is verified by itself',
+  (token) => {
+    expect(idOf('token-1')).toBe('one');
+    expect(idOf(token)).toBe(token === 'token-2' ? 'two' : undefined);
+    expect(idOf('token-1')).toBe('one');
+  },
+);
+
+test('a key that is revoked is rejected on its connection', () => {
+  expect(idOf('token-1')).toBe('one');
+  cachedRing.remove('one', 3);
+  expect([idOf('token-1'), idOf('token-1')]).toEqual([undefined, undefined]);
+});
+
+test('a rotated token is rejected on its connection, and the new one is accepted', () => {
+  expect(idOf('token-1')).toBe('one');
+  cachedRing.put(keyRow('one', 'token-9', { revision: 3 }));
+  expect([idOf('token-1'), idOf('token-9')]).toEqual([undefined, 'one']);
+});
+
+test('other changes of a key apply at once', () => {
+  expect(keys.keyOf('token-1', connection)?.identity.role).toBe('developer');
+  cachedRing.put(keyRow('one', 'token-1', { revision: 3, role: 'viewer' }));
+  expect(keys.keyOf('token-1', connection)?.identity.role).toBe('viewer');
 });

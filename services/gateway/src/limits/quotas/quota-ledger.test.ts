@@ -2,12 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
+import { scopeNames } from '../requests/request-counter.ts';
+import { DAY, describeDailyQuotas, NOON, type TestQuotasOptions } from '../testing/daily-quotas-contract.ts';
 import { DayAccounts } from './day-accounts.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
-import { scopeNames } from '../requests/request-counter.ts';
 
-const DAY = '2026-03-01';
-const NOON = Date.parse(`${DAY}T12:00:00Z`);
 /** Two keys of one workspace, and one of another. */
 const SCOPES = [
   ['a', 'gk_1'],
@@ -376,4 +375,23 @@ describe('the quota ledger under any order of batches, losses, reads and writes 
       { numRuns: propertyRuns(300) },
     );
   });
+});
+
+async function openQuotas({ stored = [], maxAccounts, settlementWaitMaxMs }: TestQuotasOptions) {
+  const time = { now: NOON };
+  const quotas = new QuotaLedger({
+    totals: async (day) => stored.filter((usage) => usage.day === day),
+    clock: () => time.now,
+    steadyClock: () => 0,
+    onFailedRead: () => {},
+    ...(maxAccounts === undefined ? {} : { maxAccounts }),
+    ...(settlementWaitMaxMs === undefined ? {} : { settlementWaitMaxMs }),
+  });
+  await quotas.read();
+  const write = async (usage: readonly DayUsage[]) => quotas.settled(0, usage);
+  return { quotas, write, time, [Symbol.asyncDispose]: async () => {} };
+}
+
+describe('quotas of one process', () => {
+  describeDailyQuotas(openQuotas);
 });

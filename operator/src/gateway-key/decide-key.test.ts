@@ -4,7 +4,7 @@ import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
-import { decideKey, isSettled, type KeyAction, type Settled } from './decide-key.ts';
+import { decideKey, isSettled, type KeyAction, rotationDueAt, type Settled } from './decide-key.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { gatewayKeySpec } from './gateway-key-spec.ts';
 import type { ObservedKey, ObservedSecret } from './observed-key.ts';
@@ -249,4 +249,16 @@ test('a rotation never leaves an unaccepted token in the Secret, wherever the pr
     expect(converge(world, new Set([crash]))).toMatchObject({ ready: { status: 'True' } });
     expect([isAccepted(world), world.secret?.token === 1]).toEqual([true, false]);
   }
+});
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse('2026-11-23T12:00:00Z');
+
+test.each([
+  ['a token of this morning', NOW - 5_000, NOW - 5_000 + DAY_MS],
+  ['a token of a process whose clock is a little ahead', NOW + 5_000, NOW + 5_000 + DAY_MS],
+  ['a token of the year 2099', Date.parse('2099-01-01T00:00:00Z'), DAY_MS],
+  ['a token of which it is not known', undefined, DAY_MS],
+])('%s', (_, rotatedAt, expected) => {
+  expect(rotationDueAt(rotatedAt, DAY_MS, NOW)).toBe(expected);
 });
