@@ -269,9 +269,8 @@ function comparable(value: ManagedKeyFields[keyof ManagedKeyFields]): string | u
 /** Clocks of a cluster differ by less than this. The shortest rotation interval is equally long. */
 const MAX_AHEAD_MS = 3_600_000;
 
-/** When a token is due for replacement, milliseconds since the epoch. `rotatedAt`: when it was created, if known. A time in the future,
- *  from a wrong
- *  clock, counts as unknown: otherwise the token would stay until that day. */
+/** When a token is due for replacement, milliseconds since the epoch. `rotatedAt`: when it was created, if known. A time in the future, from a
+ *  wrong clock, counts as unknown: otherwise the token would stay until that day. */
 export function rotationDueAt(rotatedAt: number | undefined, intervalMs: number, now: number): number {
   const isKnown = rotatedAt !== undefined && rotatedAt <= now + MAX_AHEAD_MS;
   return (isKnown ? rotatedAt : 0) + intervalMs;

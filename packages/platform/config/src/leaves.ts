@@ -13,8 +13,7 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** Every leaf of an object schema, in the schema's order, including those of all variants of a union. Read from its JSON Schema, so that
- *  the
+/** Every leaf of an object schema, in the schema's order, including those of all variants of a union. Read from its JSON Schema, so that the
  *  variables cannot differ from the schema. */
 export function leavesOf(schema: z.ZodType): readonly Leaf[] {
   return walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);

@@ -6,10 +6,9 @@ const CR = 0x0d;
 const FACTS = /"usage"(?!: ?n)|error|message_stop|\.(?:completed|incomplete|failed)"|\[DONE\]|\\u00/g;
 const FACTS_OR_MODEL = new RegExp(`${FACTS.source}|"model"`, 'g');
 
-/** Skips whole events that cannot change the facts: from `start`, between two events, to the `end` of the last event before the next of
- *  the words, which begins at `word`. Most events of a stream are skipped. `text` has a character for each byte. This may only err by
- *  skipping too little (a
- *  property test of `body-facts-reader.test.ts`). */
+/** Skips whole events that cannot change the facts: from `start`, between two events, to the `end` of the last event before the next of the
+ *  words, which begins at `word`. Most events of a stream are skipped. `text` has a character for each byte. This may only err by skipping too
+ *  little (a property test of `body-facts-reader.test.ts`). */
 export function skipIrrelevantEvents(text: string, start: number, needsModel: boolean): { end: number; word: number } {
   const words = needsModel ? FACTS_OR_MODEL : FACTS;
   words.lastIndex = start;

@@ -32,9 +32,8 @@ export interface MeasureQuery extends MeasureFilters {
   readonly tenant?: Tenant | undefined;
   readonly groupBy?: Group | undefined;
   readonly bucket?: Bucket | undefined;
-  /** Required measures other than `requests`, all by default. A store may leave the rest at 0. Each costs time: 26,000 rows of a week by
-   *  key took 49 ms with
-   *  all sums, 30 ms with those that a response by key has. */
+  /** Required measures other than `requests`, all by default. A store may leave the rest at 0. Each costs time: 26,000 rows of a week by key took
+   *  49 ms with all sums, 30 ms with those that a response by key has. */
   readonly parts?: readonly MeasurePart[] | undefined;
 }
 

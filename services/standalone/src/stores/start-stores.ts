@@ -57,9 +57,8 @@ interface StoresOptions {
   readonly printDemo: ((text: string) => void) | undefined;
 }
 
-/** Starts the store API on a Postgres of its own. It listens when this resolves. Its database and then the scanner start in the
- *  background. Faults: `storage_locked`,
- *  `storage_unusable`, `address_unusable`, `invalid_config`. */
+/** Starts the store API on a Postgres of its own. It listens when this resolves. Its database and then the scanner start in the background.
+ *  Faults: `storage_locked`, `storage_unusable`, `address_unusable`, `invalid_config`. */
 export async function startStores({ folder, env, createLogger, printDemo }: StoresOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const absolute = resolve(folder);

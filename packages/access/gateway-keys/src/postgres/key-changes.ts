@@ -8,9 +8,8 @@ import { keyRowOf, SELECT_ACTIVE_KEYS } from './key-row.ts';
 
 /** The channel on which changes are notified, with the name of the writer. */
 const KEY_CHANNEL = 'gateway_keys';
-/** Taken by every transaction that changes keys or token hashes. It is released after the commit is visible, so that revisions are
- *  committed
- *  in order: a reader that sees one sees all before it. A sequence may commit a lower number after a higher one. */
+/** Taken by every transaction that changes keys or token hashes. It is released after the commit is visible, so that revisions are committed in
+ *  order: a reader that sees one sees all before it. A sequence may commit a lower number after a higher one. */
 const LOCK = 'vitrine.gateway_keys';
 
 /** Runs a transaction that changes keys. */

@@ -37,10 +37,9 @@ const CHARGE = `WITH counted AS (
   )
   SELECT * FROM counted`;
 
-/** Updates the counters of workspace and key and writes the ledger, or does nothing if the entries together exceed the allowance.
- *  Resolves with the units of the period afterwards; undefined if they do not fit. Concurrent charges of a workspace wait for each other
- *  until
- *  they commit; one statement, so it needs no transaction of its own. */
+/** Updates the counters of workspace and key and writes the ledger, or does nothing if the entries together exceed the allowance. Resolves with
+ *  the units of the period afterwards; undefined if they do not fit. Concurrent charges of a workspace wait for each other until they commit; one
+ *  statement, so it needs no transaction of its own. */
 export async function chargeUsage(database: Queryable, charge: Charge): Promise<UnitCounts | undefined> {
   const { workspace_id, key_id, operation_id, period_starts_at, allowance, entries } = charge;
   const amounts = BILLING_UNITS.map((unit) => entries.filter((entry) => entry.unit === unit).length);

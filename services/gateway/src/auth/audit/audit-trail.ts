@@ -33,10 +33,9 @@ interface AuditTrailOptions {
   readonly steadyClock: () => number;
 }
 
-/** Records denials and changes of keys, each as a log line and an event in the audit log. Events of changes are stored with the change
- *  itself. Those of denials are stored in batches, off the request path. Both are bounded (`AuditBacklog`); anonymous callers have bounds
- *  of their
- *  own, so that they never displace events of known callers. Dropped events are counted by cause. */
+/** Records denials and changes of keys, each as a log line and an event in the audit log. Events of changes are stored with the change itself.
+ *  Those of denials are stored in batches, off the request path. Both are bounded (`AuditBacklog`); anonymous callers have bounds of their own,
+ *  so that they never displace events of known callers. Dropped events are counted by cause. */
 export class AuditTrail implements AsyncDisposable {
   readonly #options: AuditTrailOptions;
   readonly #backlogs: Readonly<Record<AuditKind, AuditBacklog>>;
