@@ -9,22 +9,16 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readPeppers, VERSION, type OperatorConfig } from './config.ts';
-import type { CustomResource } from './custom-resources/custom-resource.ts';
 import { operatorHealth, stalledBy, type OperatorState } from './health/operator-health.ts';
 import { createGatewayKeyController } from './gateway-key/gateway-key-controller.ts';
-import { GATEWAY_KEY } from './gateway-key/gateway-key-resource.ts';
 import { Leader, type LeaderOptions } from './leadership/leader.ts';
 import type { ControllerContext } from './leadership/controller-context.ts';
 import type { Transactions } from './leadership/fences.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
 import { createPlanLimitsController } from './plan-limits/plan-limits-controller.ts';
-import { PLAN_LIMITS } from './plan-limits/plan-limits-resource.ts';
 import { KubernetesClient, type ApiRequests } from './runtime/kubernetes-client.ts';
 import type { Controller } from './runtime/controller.ts';
 import { EventRecorder } from './runtime/event-recorder.ts';
-
-/** The kinds that the operator reconciles. */
-export const CUSTOM_RESOURCES: readonly CustomResource[] = [GATEWAY_KEY, PLAN_LIMITS];
 
 const APPLICATION = 'vitrine-operator';
 /** One for each worker of a controller would do; transactions are short. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { goldenText } from '@vitrine/testkit/golden-text';
 import { stringify } from 'yaml';
-import { CUSTOM_RESOURCES } from './app.ts';
+import { CUSTOM_RESOURCES } from './custom-resources.ts';
 import { customResourceDefinition } from './custom-resources/custom-resource-definition.ts';
 import type { CustomResource } from './custom-resources/custom-resource.ts';
 

@@ -2,8 +2,9 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { command } from '@vitrine/command-line/command';
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import { serveCommand, versionCommand } from '@vitrine/command-line/serve-command';
-import { CUSTOM_RESOURCES, startOperator } from './app.ts';
+import { startOperator } from './app.ts';
 import { OPERATOR_CONFIG_FILE, readOperatorConfig, VERSION } from './config.ts';
+import { CUSTOM_RESOURCES } from './custom-resources.ts';
 import { definitionsText } from './custom-resources/custom-resource-definition.ts';
 
 const serve = serveCommand({

@@ -1,5 +1,5 @@
 import { hasPlanRow, planNamesText } from '@vitrine/plans/plan-rows';
-import type { ManagedKeyRows, ManagedKeyRevision } from '@vitrine/gateway-keys/managed-key';
+import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,6 +15,7 @@ import { secretKeyOf } from './read-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
 import type { NamespaceObject } from './observed-key.ts';
 import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';
+import { changedOwners, revisionsByOwner, type RowRevisions } from './row-revisions.ts';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
 /** A database that lost its rows gets them back within 30 s, including a restart of the process. */
@@ -156,21 +157,4 @@ function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, 
       addKeys(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
     ({ revisions, plans } = found);
   };
-}
-
-/** By uid of the owner. */
-type RowRevisions = ReadonlyMap<string, ManagedKeyRevision>;
-
-export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisions {
-  return new Map(rows.map((row) => [row.owner_uid, row]));
-}
-
-/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. A new
- *  row is the operator's, unless others changed it since it was registered. */
-export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
-  const isGoneOrOlder = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) =>
-    (now.get(owner)?.revision ?? -1) < revision;
-  const isEdited = ([owner, { revision, isOwn }]: readonly [string, ManagedKeyRevision]) =>
-    !isOwn && revision > (before.get(owner)?.revision ?? -1);
-  return new Set([...[...before].filter(isGoneOrOlder), ...[...now].filter(isEdited)].map(([owner]) => owner));
 }

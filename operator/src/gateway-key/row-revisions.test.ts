@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { changedOwners, revisionsByOwner } from './gateway-key-controller.ts';
+import { changedOwners, revisionsByOwner } from './row-revisions.ts';
 
 const rows = (...list: readonly (readonly [string, number, boolean])[]) =>
   revisionsByOwner(list.map(([owner_uid, revision, isOwn]) => ({ owner_uid, revision, isOwn })));
