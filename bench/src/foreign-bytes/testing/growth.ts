@@ -7,7 +7,7 @@ const MAX_RATIO = 5;
  *  can share the
  *  digits of a number among six groups took a thousand times as long. */
 const MAX_NS_PER_CHARACTER = 10_000;
-const LENGTH = 65_536;
+const LENGTH = 32_768;
 /** Shorter times are harmless and too short to be compared. */
 const COMPARABLE_MS = 2;
 const RUNS = 2;
@@ -16,7 +16,7 @@ const DECIDED_MS = 2_000;
 /** Repeats of a measurement that shows too much. */
 const ATTEMPTS = 3;
 /** CPU time is counted in ticks of some milliseconds. */
-const COUNTED_MS = 60;
+const COUNTED_MS = 30;
 
 export interface Growth {
   readonly ratio: number;
