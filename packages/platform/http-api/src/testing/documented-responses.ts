@@ -123,7 +123,7 @@ function textOf(bytes: Buffer, header: SentResponse['header']): string {
 
 /** Returns a function that describes how a response differs from the document, or returns undefined. */
 function createCheck(document: Json, api: DocumentedApi) {
-  const mismatchOf = createValidator(document);
+  const mismatchOf = validatorOf(document);
   const paths = Object.entries(document['paths'] as Record<string, Record<string, Json>>).map(([path, operations]) => ({
     path,
     operations,
@@ -161,8 +161,20 @@ function createCheck(document: Json, api: DocumentedApi) {
   };
 }
 
+type Validator = (pointer: string, body: string) => string | undefined;
+
+/** By the text of the document, because compiling its schemas takes longer than most tests of a service. */
+const VALIDATORS = new Map<string, Validator>();
+
+function validatorOf(document: Json): Validator {
+  const text = JSON.stringify(document);
+  const validator = VALIDATORS.get(text) ?? createValidator(document);
+  VALIDATORS.set(text, validator);
+  return validator;
+}
+
 /** Returns a function that compares a JSON body with the schema at a pointer into the document. */
-function createValidator(document: Json): (pointer: string, body: string) => string | undefined {
+function createValidator(document: Json): Validator {
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   addFormats.default(ajv);
   ajv.addVocabulary(Object.keys(document));
