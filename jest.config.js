@@ -20,8 +20,9 @@ const OVER_POSTGRES = ['admin/!(http)/!(*.sqlite)', 'admin/http/admin-api', 'cli
  *  `npm run test:cluster`), and the repository's check of itself. */
 export default {
   testTimeout: 240_000,
-  // Two workers share two cores with the servers that the tests start.
-  maxWorkers: 2,
+  // More than the two cores of a small machine, because a third of the time of tests is waiting for timeouts, servers and processes.
+  maxWorkers: 4,
+  testSequencer: '<rootDir>/.ci/long-rings-first-sequencer.js',
   reporters: ['default', '<rootDir>/.ci/skipped-tests-reporter.js', '<rootDir>/.ci/durations-reporter.js'],
   projects: [
     {

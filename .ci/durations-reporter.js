@@ -1,5 +1,5 @@
-// A reporter of jest that prints at the end of a run how long the test files of each ring took together. Files run on two workers, so the run
-// itself takes about half of that.
+// A reporter of jest that prints at the end of a run how long the test files of each ring took together. Files run on four workers, so the run
+// itself takes about a quarter of that.
 
 /** Rings with the number of their files and the sum of their seconds, the longest first. `results` are jest's results of test files. */
 export function durationsByRing(results) {
