@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const POLL_MS = 5;
+/** Between checks. Most are requests, and what has taken long may be found a twentieth of that later. */
+const [MIN_POLL_MS, MAX_POLL_MS] = [5, 25];
 /** Long enough for a machine that is busy with other tests. A successful check returns at once. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 
@@ -11,11 +12,12 @@ export async function waitUntil<T>(
   check: () => Checked<T> | Promise<Checked<T>>,
   { what, timeoutMs = DEFAULT_TIMEOUT_MS }: { what: string; timeoutMs?: number },
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     const result = await check();
     if (result !== undefined && result !== false) return result;
-    if (performance.now() >= deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
-    await wait(POLL_MS);
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs >= timeoutMs) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+    await wait(Math.min(Math.max(MIN_POLL_MS, waitedMs / 20), MAX_POLL_MS));
   }
 }
