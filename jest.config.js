@@ -20,7 +20,7 @@ const OVER_POSTGRES = ['admin/!(http)/!(*.sqlite)', 'admin/http/admin-api', 'cli
  *  `npm run test:cluster`), and the repository's check of itself. */
 export default {
   testTimeout: 240_000,
-  // More than the two cores of a small machine, because a third of the time of tests is waiting for timeouts, servers and processes.
+  // More than the two cores of a small machine, because tests wait for timeouts, servers and processes.
   maxWorkers: 4,
   testSequencer: '<rootDir>/.ci/long-rings-first-sequencer.js',
   reporters: ['default', '<rootDir>/.ci/skipped-tests-reporter.js', '<rootDir>/.ci/durations-reporter.js'],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Between checks. Most are requests, and what has taken long may be found a twentieth of that later. */
+/** The pause between checks grows with the time waited, because most checks are requests. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [5, 25];
 /** Long enough for a machine that is busy with other tests. A successful check returns at once. */
 const DEFAULT_TIMEOUT_MS = 60_000;

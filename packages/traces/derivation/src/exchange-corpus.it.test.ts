@@ -63,11 +63,11 @@ function isMatched({ exchanges }: CorpusCase): boolean {
 }
 
 test('every exchange of the corpus has the tokens, the price and the statuses that were worked out by hand', () => {
-  const wrong = closed.flatMap(({ name, exchanges }) =>
+  const compared = closed.flatMap(({ name, exchanges }) =>
     exchanges.map((exchange) => ({ name, found: figuresOf(capturedExchange(exchange)), expected: expectedFigures(exchange) })),
   );
-  expect(wrong.map(({ name, found }) => ({ name, ...found }))).toEqual(
-    wrong.map(({ name, expected, found }) => ({ name, ...found, ...expected })),
+  expect(compared.map(({ name, found }) => ({ name, ...found }))).toEqual(
+    compared.map(({ name, expected, found }) => ({ name, ...found, ...expected })),
   );
 });
 

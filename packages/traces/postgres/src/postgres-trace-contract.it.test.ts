@@ -12,7 +12,7 @@ import { CountedFailures } from './testing/counted-failures.ts';
 /** Reading statements of the store outside read-only transactions. All others belong to retention. */
 const READ = /^\s*(?:WITH|SELECT (?!make_|drop_)|SET LOCAL cursor|DECLARE|FETCH)/;
 
-/** Databases without partitions and rows. Creating one for each of hundreds of stores would take half of the time of these tests. */
+/** Databases without partitions and rows. Reused, because creating a database takes far longer than removing its rows. */
 const empty: TestDatabase[] = [];
 afterAll(async () => {
   for (const database of empty) await database[Symbol.asyncDispose]();

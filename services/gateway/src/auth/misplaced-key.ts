@@ -16,8 +16,8 @@ const TOKEN_MIN_LENGTH = 24;
 const QUOTED = /^["'](.+)["']$/;
 const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
 
-/** Without `ring` only generated tokens are recognised. A client sends the same credentials with each request, so the last texts of a connection
- *  are tested once until a key is added: this took 3 % of the CPU of the proxy's thread. A URL of 16 KB has at most 650 words: 1.3 ms. */
+/** Without `ring` only generated tokens are recognised. A client sends the same credentials with each request, so the last ones of a
+ *  connection are tested once until a key is added. Testing each request took 3 % of the CPU of the proxy's thread. A URL of 16 KB has at most 650 words: 1.3 ms. */
 export function misplacedKeyTest(ring: Pick<KeyRing, 'verify' | 'additions'> | undefined): HasMisplacedKey {
   const verified = new WeakMap<object, { readonly texts: string; readonly additions: number | undefined }>();
   return (request) => {
