@@ -3,6 +3,8 @@ import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader
 import { decodeFar, decodeWhole } from '@vitrine/trace-derivation/decode';
 import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
 import { keyIn, parsed } from '@vitrine/trace-derivation/key-paths';
+import { boundaryOf } from '@vitrine/trace-derivation/multipart/boundary';
+import { MultipartReader } from '@vitrine/trace-derivation/multipart/multipart-reader';
 import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
 import { skipIrrelevantEvents } from '@vitrine/trace-derivation/skip-events';
 import { finishedResponse, usagePathOf } from '@vitrine/trace-derivation/stored-responses';
@@ -52,6 +54,8 @@ const context = {
 };
 const inUsage: Form = (text) => `{"id":${JSON.stringify(text)},"usage":{"total_tokens":3}}`;
 const inRecord: Form = (text) => `{"version":2,"texts":["metadata"]}\x1e${text}`;
+const inForm: Form = (text) => `--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${text}\r\n--b--`;
+const inPartHeaders: Form = (text) => `--b\r\nContent-Disposition: form-data; name="${text}"\r\n\r\n\r\n--b--`;
 const inLineage: Form = (text) => `x-svc-thread-id\n${text.replaceAll('\n', ' ')}\n${text}`;
 
 function derive(text: string): void {
@@ -107,6 +111,19 @@ export const traceCases: readonly ForeignBytesCase[] = [
       }
     },
     forms: [plain, inUsage, inRequest, inEvents, inBrokenEvents],
+  },
+  {
+    of: 'packages/traces/derivation/src/multipart/multipart-reader.ts#MultipartReader',
+    run: (text) => {
+      const reader = new MultipartReader('b');
+      for (const chunk of chunksOf(text)) reader.push(chunk);
+      reader.end();
+    },
+    forms: [plain, inForm, inPartHeaders, (text) => `--b\r\n\r\n${text.replaceAll(/.{1,8}/g, '\r\n--b $&')}`],
+  },
+  {
+    of: 'packages/traces/derivation/src/multipart/boundary.ts#boundaryOf',
+    run: (text) => boundaryOf(`multipart/form-data; ${text}`),
   },
   {
     of: 'packages/traces/derivation/src/decode.ts#decodeWhole',
