@@ -91,6 +91,8 @@ CREATE TABLE day_usage (
   requests bigint NOT NULL,
   total_tokens bigint NOT NULL,
   cost_usd numeric(38,12) NOT NULL,
+  estimated_tokens bigint NOT NULL DEFAULT 0,
+  cost_upper_usd numeric(38,12) NOT NULL DEFAULT 0,
   CONSTRAINT day_usage_pkey PRIMARY KEY (day, org_id, workspace_id, gateway_key_id)
 ) WITH (fillfactor=80);
 
@@ -537,6 +539,11 @@ CREATE TABLE trace_sums_by_key_day (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
+  rejected bigint NOT NULL DEFAULT 0,
+  unpriced bigint NOT NULL DEFAULT 0,
+  estimated bigint NOT NULL DEFAULT 0,
+  missing_usage bigint NOT NULL DEFAULT 0,
+  cost_upper_usd numeric(38,12) NOT NULL DEFAULT 0,
   CONSTRAINT trace_sums_by_key_day_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, gateway_key_id, api_key_hash, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
@@ -562,6 +569,11 @@ CREATE TABLE trace_sums_by_key_hour (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
+  rejected bigint NOT NULL DEFAULT 0,
+  unpriced bigint NOT NULL DEFAULT 0,
+  estimated bigint NOT NULL DEFAULT 0,
+  missing_usage bigint NOT NULL DEFAULT 0,
+  cost_upper_usd numeric(38,12) NOT NULL DEFAULT 0,
   CONSTRAINT trace_sums_by_key_hour_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, gateway_key_id, api_key_hash, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
@@ -585,6 +597,11 @@ CREATE TABLE trace_sums_by_model_day (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
+  rejected bigint NOT NULL DEFAULT 0,
+  unpriced bigint NOT NULL DEFAULT 0,
+  estimated bigint NOT NULL DEFAULT 0,
+  missing_usage bigint NOT NULL DEFAULT 0,
+  cost_upper_usd numeric(38,12) NOT NULL DEFAULT 0,
   CONSTRAINT trace_sums_by_model_day_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
@@ -608,6 +625,11 @@ CREATE TABLE trace_sums_by_model_hour (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
+  rejected bigint NOT NULL DEFAULT 0,
+  unpriced bigint NOT NULL DEFAULT 0,
+  estimated bigint NOT NULL DEFAULT 0,
+  missing_usage bigint NOT NULL DEFAULT 0,
+  cost_upper_usd numeric(38,12) NOT NULL DEFAULT 0,
   CONSTRAINT trace_sums_by_model_hour_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
@@ -640,6 +662,8 @@ CREATE TABLE traces (
   run_id text COLLATE "C",
   parent_checkpoint_id text COLLATE "C",
   checkpoint_seq bigint,
+  cost_upper_usd numeric(38,12),
+  response_model text COLLATE "C",
   CONSTRAINT traces_pkey PRIMARY KEY (id, created_at)
 ) PARTITION BY RANGE (created_at);
 
@@ -1087,7 +1111,7 @@ END
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.report_quota_usage(reporter uuid, report_sequence bigint, quota_day date, lease_ms integer, names text[], units text[], limits numeric[], useds numeric[], helds numeric[], wanteds numeric[])
+CREATE OR REPLACE FUNCTION public.report_quota_usage(reporter uuid, report_sequence bigint, quota_day date, lease_ms integer, names text[], units text[], limits numeric[], useds numeric[], helds numeric[], wanteds numeric[], counts_unknown boolean DEFAULT true)
  RETURNS TABLE(number bigint, allotted numeric, reported numeric, stored numeric, processes integer)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1111,7 +1135,7 @@ BEGIN
       FROM public.quota_reservations WHERE day = quota_day AND name = ANY (names) AND process <> reporter
       GROUP BY name, unit
     ), known AS (
-      SELECT r.*, r.used + coalesce(o.used, 0) AS reported, public.stored_quota_usage(quota_day, r.name, r.unit) AS stored,
+      SELECT r.*, r.used + coalesce(o.used, 0) AS reported, public.stored_quota_usage(quota_day, r.name, r.unit, counts_unknown) AS stored,
         coalesce(o.reserved, 0) AS reserved, coalesce(o.processes, 0) + 1 AS processes
       FROM reports r LEFT JOIN others o USING (name, unit)
     ), written AS (
@@ -1170,7 +1194,7 @@ END
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.stored_quota_usage(usage_day date, name text, unit text)
+CREATE OR REPLACE FUNCTION public.stored_quota_usage(usage_day date, name text, unit text, counts_unknown boolean)
  RETURNS numeric
  LANGUAGE plpgsql
  STABLE
@@ -1181,13 +1205,12 @@ DECLARE
   ids text[] := string_to_array(name, E'\n');
   result numeric;
 BEGIN
-  IF cardinality(ids) = 3 THEN
-    SELECT CASE unit WHEN 'tokens' THEN total_tokens ELSE cost_usd * 1000000000000 END INTO result FROM public.day_usage
-    WHERE day = usage_day AND org_id = ids[1] AND workspace_id = ids[2] AND gateway_key_id = ids[3];
-  ELSE
-    SELECT sum(CASE unit WHEN 'tokens' THEN total_tokens ELSE cost_usd * 1000000000000 END) INTO result FROM public.day_usage
-    WHERE day = usage_day AND org_id = ids[1] AND workspace_id = ids[2];
-  END IF;
+  SELECT sum(CASE
+    WHEN unit = 'tokens' AND counts_unknown THEN total_tokens
+    WHEN unit = 'tokens' THEN total_tokens - estimated_tokens
+    WHEN counts_unknown THEN cost_upper_usd * 1000000000000
+    ELSE cost_usd * 1000000000000 END) INTO result FROM public.day_usage
+  WHERE day = usage_day AND org_id = ids[1] AND workspace_id = ids[2] AND (cardinality(ids) < 3 OR gateway_key_id = ids[3]);
   RETURN coalesce(result, 0);
 END
 $function$
@@ -1312,6 +1335,8 @@ COMMENT ON COLUMN background_responses.response IS 'a hash of the id that the pr
 COMMENT ON COLUMN brand_facts.organization_domain IS 'of the URL of the organisation that the store declares';
 COMMENT ON COLUMN brand_facts.organization_ids IS 'registration numbers, such as vatid:de123456789';
 COMMENT ON COLUMN brand_facts.shop_id IS 'platform:id, as the server states it';
+COMMENT ON COLUMN day_usage.estimated_tokens IS 'the part of total_tokens that no provider reported';
+COMMENT ON COLUMN day_usage.total_tokens IS 'with estimates of unknown usage';
 COMMENT ON COLUMN derivations.registry_checksum IS 'of the rules by which the state was last read; NULL before the first open page and where an earlier version wrote it';
 COMMENT ON COLUMN evidence_receipts.receipt IS 'JSON as it was returned, for retries';
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
@@ -1366,7 +1391,9 @@ COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a 
 COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants; no id has this character';
 COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants; no id has this character';
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
+COMMENT ON COLUMN traces.cost_upper_usd IS 'an upper bound of the cost; NULL in older rows, where it is the cost';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
+COMMENT ON COLUMN traces.response_model IS 'the model that served, if it is not the requested one; sums are by it';
 COMMENT ON COLUMN workspaces.anchor_day IS 'day of the month on which billing periods start, in UTC';
 COMMENT ON COLUMN workspaces.gateway_org_id IS 'its tenant at the AI traffic gateway, with gateway_workspace_id';
 COMMENT ON COLUMN workspaces.plan IS 'of plans; without a row there, the limits that the store API has for it';
@@ -1453,9 +1480,9 @@ ALTER FUNCTION raise_plan_generation() OWNER TO vitrine_migrations;
 ALTER FUNCTION remove_expired_allotments(integer,integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION remove_old_quota_reservations(integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION remove_old_traces(timestamp with time zone,integer) OWNER TO vitrine_migrations;
-ALTER FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) OWNER TO vitrine_migrations;
+ALTER FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[],boolean) OWNER TO vitrine_migrations;
 ALTER FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) OWNER TO vitrine_migrations;
-ALTER FUNCTION stored_quota_usage(date,text,text) OWNER TO vitrine_migrations;
+ALTER FUNCTION stored_quota_usage(date,text,text,boolean) OWNER TO vitrine_migrations;
 ALTER FUNCTION take_request_turn(text[],text,integer,integer,integer,integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION trace_partition_lock() OWNER TO vitrine_migrations;
 
@@ -1574,7 +1601,7 @@ GRANT EXECUTE ON FUNCTION remove_expired_allotments(integer,integer) TO vitrine_
 GRANT EXECUTE ON FUNCTION remove_old_quota_reservations(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION remove_old_traces(timestamp with time zone,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION remove_old_traces(timestamp with time zone,integer) TO vitrine_trace_writer;
-GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[],boolean) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) TO vitrine_gateway;
-GRANT EXECUTE ON FUNCTION stored_quota_usage(date,text,text) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION stored_quota_usage(date,text,text,boolean) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION take_request_turn(text[],text,integer,integer,integer,integer) TO vitrine_enrich;

@@ -90,7 +90,7 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
   {
     of: 'packages/traces/derivation/src/streaming-usage-reader.ts#StreamingUsageReader',
     run: (text) => {
-      const reader = new StreamingUsageReader('sse', '', () => {});
+      const reader = new StreamingUsageReader({ kind: 'sse', coding: '' }, () => {});
       for (const chunk of chunksOf(text)) reader.push(chunk);
       reader.facts(true);
     },

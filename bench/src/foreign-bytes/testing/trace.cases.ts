@@ -1,4 +1,6 @@
 import { decodeFrames } from '@vitrine/kafka/spool/record-frames';
+import { NO_FACTS } from '@vitrine/trace-derivation/body-facts';
+import { withUsage } from '@vitrine/trace-derivation/usage-report';
 import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import { decodeFar, decodeWhole } from '@vitrine/trace-derivation/decode';
 import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
@@ -100,7 +102,7 @@ export const traceCases: readonly ForeignBytesCase[] = [
   {
     of: 'packages/traces/derivation/src/body-facts-reader.ts#openBodyFactsReader',
     run: (text) => {
-      for (const kind of ['json', 'sse'] as const) {
+      for (const kind of ['json', 'jsonl', 'sse'] as const) {
         const reader = openBodyFactsReader(kind);
         for (const chunk of chunksOf(text)) reader.push(chunk);
         reader.end();
@@ -160,7 +162,10 @@ export const traceCases: readonly ForeignBytesCase[] = [
   },
   {
     of: 'packages/traces/derivation/src/usage.ts#readUsage',
-    run: (text) => readUsage(parsed(`{"prompt_tokens":1,"prompt_tokens_details":{${text}}}`)),
+    run: (text) => {
+      const usage = withUsage(undefined, parsed(`{"prompt_tokens":1,"prompt_tokens_details":{${text}}}`));
+      return readUsage({ ...NO_FACTS, usage }, { provider: 'openai', medium: 'image', asksForHour: () => false });
+    },
   },
   {
     of: 'packages/traces/model/src/lineage-headers.ts#readLineage',

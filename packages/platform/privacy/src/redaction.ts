@@ -1,8 +1,8 @@
 import { noFindings, type FindingCounts } from './findings.ts';
 import { redactPath, scrub } from './scrub.ts';
 
-/** The kind of a body by its content type; undefined for any other. */
-export const BODY_KINDS = [undefined, 'json', 'sse'] as const;
+/** The kind of a body by its content type; undefined for any other. `form`: multipart form data. */
+export const BODY_KINDS = [undefined, 'json', 'jsonl', 'sse', 'form'] as const;
 export type BodyKind = (typeof BODY_KINDS)[number];
 
 /** Redacts data of an exchange that must not be stored, and counts findings. */

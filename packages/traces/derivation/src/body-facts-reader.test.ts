@@ -3,22 +3,13 @@ import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { BodyFacts } from './body-facts.ts';
 import { openBodyFactsReader } from './body-facts-reader.ts';
-import type { Usage } from './usage.ts';
+import { NO_FACTS, type BodyFacts } from './body-facts.ts';
 
-const NO_TOKENS: Usage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  total_tokens: 0,
-  cached_input_tokens: 0,
-  cache_write_input_tokens: 0,
-  cache_write_1h_input_tokens: 0,
-  reasoning_tokens: 0,
-};
-const NOTHING: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
+/** A report with these fields. */
+const reported = (fields: Record<string, unknown>) => ({ fields });
 
-function read(kind: 'json' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
+function read(kind: 'json' | 'jsonl' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
   const opened = openBodyFactsReader(kind);
   for (const chunk of chunks) opened.push(chunk);
   return opened.end();
@@ -63,28 +54,27 @@ const MESSAGES = [
 const RESPONSES = [
   'event: response.created\ndata: {"type":"response.created","response":{"model":"gpt-5","error":null,"usage":null}}\n\n',
   'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi","usage":{"input_tokens":"x"}}\n\n',
-  'event: response.completed\ndata: {"type":"response.completed","response":{"model":"gpt-5","error":null,"service_tier":"flex","usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":8},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":24}}}\n\n',
+  'event: response.completed\ndata: {"type":"response.completed","response":{"model":"gpt-5","error":null,"service_tier":"flex","output":[{"id":"w1","type":"web_search_call","action":{"type":"search"}},{"type":"web_search_call","action":{"type":"open_page"}},{"type":"code_interpreter_call","container_id":"c1"},{"type":"message","content":[{"type":"file_search_call"}]}],"tools":[{"type":"function","parameters":{"type":"code_interpreter"}},{"type":"code_interpreter","container":{"type":"auto"}}],"usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":8},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":24}}}\n\n',
 ].join('');
-/** Facts with defaults for missing fields. */
-type Expected = Omit<BodyFacts, 'usage'> & { readonly usage: unknown };
-const FACTS: [string, string, Expected][] = [
+const FACTS: [string, string, object][] = [
   [
     'OpenAI chat',
     CHAT,
     {
-      ...NOTHING,
       model: 'gpt-4o-mini-2024-07-18',
-      usage: expect.objectContaining({ total_tokens: 15 }),
+      usage: reported({ total_tokens: 15 }),
+      isUsageFinal: true,
       ended: true,
+      details: { service_tier: 'default' },
     },
   ],
   [
     'Anthropic messages',
     MESSAGES,
     {
-      ...NOTHING,
       model: 'claude-sonnet-4-5-20250929',
-      usage: expect.objectContaining({ input_tokens: 130, output_tokens: 42, total_tokens: 172, cached_input_tokens: 100 }),
+      usage: reported({ input_tokens: 10, output_tokens: 42, cache_read_input_tokens: 100, cache_creation_input_tokens: 20 }),
+      isUsageFinal: true,
       ended: true,
     },
   ],
@@ -92,10 +82,13 @@ const FACTS: [string, string, Expected][] = [
     'OpenAI Responses',
     RESPONSES,
     {
-      ...NOTHING,
       model: 'gpt-5',
-      usage: expect.objectContaining({ input_tokens: 20, cached_input_tokens: 8, reasoning_tokens: 2 }),
+      usage: reported({ input_tokens: 20, output_tokens_details: { reasoning_tokens: 2 } }),
+      isUsageFinal: true,
       ended: true,
+      details: { service_tier: 'flex' },
+      calls: { webSearches: 1, fileSearches: 0, containers: ['c1'], images: [] },
+      tools: [expect.objectContaining({ type: 'code_interpreter' })],
     },
   ],
 ];
@@ -132,6 +125,13 @@ const EVENTS = [
   'data: {"type":"error"}',
   'data: {"error":{}}',
   'data: [DONE]',
+  'data: {"type":"response.output_item.done","item":{"type":"web_search_call","action":{"type":"search"}}}',
+  'data: {"type":"response.output_item.done","item":{"type":"code_interpreter_call","container_id":"c"}}',
+  'data: {"type":"content_block_start","content_block":{"type":"web_search_tool_result"}}',
+  'data: {"type":"response.completed","response":{"service_tier":"flex","output":[{"type":"file_search_call"}],"tools":[{"type":"shell"}]}}',
+  'data: {"model":"m","choices":[{"delta":{}}],"service_tier":"x","usage":{"prompt_tokens":7}}',
+  'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":8}}',
+  'data: {"type":"message_mood","usage":{"output_tokens":9}}',
   'event: error\ndata: x',
   'event:error\r\ndata:x',
   'event: ping\rdata: {"a":1}',
@@ -184,10 +184,11 @@ describe('streams', () => {
   describe.each(WRITTEN)('%s', (_, write) => {
     test.each(FACTS)('%s', (_name, text, expected) => {
       const bytes = Buffer.from(write(text));
-      expect(read('sse', [bytes])).toEqual(expected);
-      expect(bytewise(bytes)).toEqual(expected);
+      const facts = bytewise(bytes);
+      expect(facts).toMatchObject(expected);
+      expect(read('sse', [bytes])).toEqual(facts);
       fc.assert(
-        fc.property(fc.array(fc.nat(bytes.length)), (places) => expect(read('sse', cut(bytes, places))).toEqual(expected)),
+        fc.property(fc.array(fc.nat(bytes.length)), (places) => expect(read('sse', cut(bytes, places))).toEqual(facts)),
         { numRuns: 25 },
       );
     });
@@ -213,7 +214,7 @@ describe('streams', () => {
     );
   });
 
-  test.each<[string, string, Partial<BodyFacts>]>([
+  test.each<[string, string, object]>([
     ['Anthropic error', 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n', { streamError: true }],
     [
       'OpenAI error',
@@ -238,7 +239,7 @@ describe('streams', () => {
     [
       'a usage beside null',
       'data: {"usage":null,"message":{"model":"m"},"response":{"usage":{"prompt_tokens":0}}}\n\n',
-      { model: 'm', usage: NO_TOKENS },
+      { model: 'm', usage: reported({ prompt_tokens: 0 }), isUsageFinal: true },
     ],
     ['[DONE] only as the whole of an event', 'data: [DONE]!\n\ndata: [DONE]\ndata: [DONE]\n\n', {}],
     ['a data line without a colon is an empty one', 'data\ndata: {"model":"m"}\n\ndata\ndata: [DONE]\n\n', { model: 'm' }],
@@ -250,7 +251,7 @@ describe('streams', () => {
     ],
     ['nothing', '', {}],
   ])('%s', (_, text, expected) => {
-    expect(sse(text)).toEqual({ ...NOTHING, ...expected });
+    expect(sse(text)).toMatchObject({ ...NO_FACTS, ...expected });
   });
 
   test.each(FACTS)('%s, cut: the facts so far, without an end', (_, text) => {
@@ -262,7 +263,7 @@ describe('streams', () => {
 
   test('a usage before the cut counts, though the stream did not end', () => {
     const facts = sse(MESSAGES.slice(0, MESSAGES.indexOf('event: message_delta') + 50));
-    expect(facts).toMatchObject({ usage: { input_tokens: 130, output_tokens: 1 }, ended: false });
+    expect(facts).toMatchObject({ usage: reported({ input_tokens: 10, output_tokens: 1 }), isUsageFinal: false, ended: false });
   });
 
   test('a line of 20 MB is skipped, and the rest of its event is read', () => {
@@ -270,7 +271,7 @@ describe('streams', () => {
     opened.push(Buffer.from('data: {"choices":["'));
     for (let at = 0; at < 320; at++) opened.push(Buffer.alloc(65_536, 'x'));
     opened.push(Buffer.from('"],"usage":{"prompt_tokens":5}}\n\n'));
-    expect(opened.end().usage).toMatchObject({ input_tokens: 5 });
+    expect(opened.end().usage).toMatchObject(reported({ prompt_tokens: 5 }));
   });
 });
 
@@ -292,13 +293,14 @@ function keptBytes(): number {
 }
 
 describe('JSON', () => {
-  test.each<[string, string, Partial<Expected>]>([
+  test.each<[string, string, object]>([
     [
       'chat completion',
       '{"model":"gpt-4o","choices":[{"message":{"content":"\\"usage\\":{\\"prompt_tokens\\":9}"}}],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7},"service_tier":"priority"}\n',
       {
         model: 'gpt-4o',
-        usage: expect.objectContaining({ input_tokens: 3, total_tokens: 7 }),
+        usage: reported({ prompt_tokens: 3, total_tokens: 7 }),
+        details: { service_tier: 'priority' },
         ended: true,
       },
     ],
@@ -307,17 +309,36 @@ describe('JSON', () => {
     [
       'a body that was cut',
       '{"model":"m","usage":{"prompt_tokens":3},"choices":[',
-      { model: 'm', usage: expect.objectContaining({ input_tokens: 3 }) },
+      { model: 'm', usage: reported({ prompt_tokens: 3 }) },
+    ],
+    [
+      'calls, tools and elements',
+      '{"output":[{"type":"file_search_call"},{"type":"web_search_call"}],"tools":[{"type":"image_generation","model":"i"}],"data":[{},[1],"x"]}',
+      {
+        calls: { webSearches: 1, fileSearches: 1, containers: [], images: [] },
+        tools: [expect.objectContaining({ model: 'i' })],
+        items: 3,
+        ended: true,
+      },
+    ],
+    [
+      'the last of repeated lists',
+      '{"output":[{"type":"file_search_call"}],"output":[{"type":"message"}]}',
+      { calls: undefined, ended: true },
+    ],
+    [
+      'a usage over 64 KiB',
+      `{"usage":{"prompt_tokens":1,"iterations":[${'1,'.repeat(40_000)}1]}}`,
+      { usage: { wrong: [''] }, ended: true },
     ],
     ['no JSON', '<html>{"model":"m"}</html>', {}],
     ['nothing', '', {}],
   ])('%s', (_, text, expected) => {
-    expect(json(text)).toEqual({ ...NOTHING, ...expected });
+    const facts = json(text);
+    expect(facts).toMatchObject({ ...NO_FACTS, isUsageFinal: true, ...expected });
     const bytes = Buffer.from(text);
     fc.assert(
-      fc.property(fc.array(fc.nat(500)), (places) =>
-        expect(read('json', cut(bytes, places))).toEqual({ ...NOTHING, ...expected }),
-      ),
+      fc.property(fc.array(fc.nat(500)), (places) => expect(read('json', cut(bytes, places))).toEqual(facts)),
       { numRuns: 25 },
     );
   });
@@ -343,8 +364,8 @@ describe('requests', () => {
 
   test.each([
     ['{"background":true,"model":"m"}', true],
-    ['{"background":"true","tool":{"background":true}}', undefined],
+    ['{"background":"true","tool":{"background":true}}', false],
   ])('%s requests a background response: %p', (text, expected) => {
-    expect(json(text).background).toBe(expected);
+    expect(json(text).details['background'] === true).toBe(expected);
   });
 });

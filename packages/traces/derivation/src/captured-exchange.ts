@@ -54,6 +54,8 @@ export type BodyEnding = 'whole' | 'open' | 'cut' | undefined;
 export interface CapturedBody {
   /** How usage is read from it; undefined if it is not read. */
   readonly kind: BodyKind;
+  /** The boundary of a form. */
+  readonly boundary?: string | undefined;
   /** Its content coding, such as `gzip`; '' for none. */
   readonly coding: string;
   readonly chunks: readonly Uint8Array[];

@@ -38,7 +38,7 @@ export function resultsOf({ places }: DerivedBatch, results: readonly RecordResu
 /** Daily usage per key of the kept records, including already stored ones, because an earlier try of this batch wrote them. Spec: G10.5. */
 export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
   const kept = records.flatMap((record, at) => (isKept(results[at]) ? countedRecord(record, results[at]) : []));
-  return usageSums(kept).map(({ cost, ...usage }) => ({ ...usage, cost_usd: cost.usd }));
+  return usageSums(kept).map(({ cost, upper, ...usage }) => ({ ...usage, cost_usd: cost.usd, cost_upper_usd: upper.usd }));
 }
 
 /** The tokens that providers reported, whether their records were kept or lost. */
@@ -46,7 +46,7 @@ export function tokensOf({ records }: DerivedBatch, results: readonly RecordResu
   return records
     .map((record, at) => countedRecord(record, results[at]))
     .flatMap((record) => {
-      if (record.total_tokens === 0) return [];
+      if (record.total_tokens === 0 || record.usage_status === 'estimated') return [];
       const { provider, model, request_method: method, request_path: path, input_tokens, output_tokens } = record;
       return [{ provider, model, path: usagePathOf({ method, path }), input_tokens, output_tokens }];
     });

@@ -1,12 +1,17 @@
+import { batchFileReference } from '@vitrine/traces/background-response';
 import { hash } from 'node:crypto';
-import type { BodyFacts } from './body-facts.ts';
+import { NO_FACTS, type BodyFacts } from './body-facts.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { chargedUsage, type ChargedUsage } from './charged-usage.ts';
 import { outcomeOf, statusOf } from './exchange-outcome.ts';
 import { readLineage, type LineageClaim } from '@vitrine/traces/lineage-headers';
 import { OpenBody } from './open-body.ts';
+import { exchangeCost, type Cost } from './exchange-cost.ts';
+import { hostedTools } from './hosted-fees.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
+import { serviceNamedIn } from './service-class.ts';
+import { NO_TOKENS, sumOf } from './token-counts.ts';
 import { policyFor, type PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
@@ -15,7 +20,6 @@ import { Scrubber } from '@vitrine/privacy/redaction';
 import { LATE_BODY, storedBody, type StoredBody } from './stored-body.ts';
 import { traceMetadata } from './trace-metadata.ts';
 import type { WholeTraceRecord } from '@vitrine/traces/trace-record';
-import type { CostStatus, Outcome, UsageStatus } from '@vitrine/traces/trace';
 import { wholeMs } from '@vitrine/traces/whole-ms';
 
 export interface DerivationContext {
@@ -51,17 +55,18 @@ export function deriveTrace(
   const streaming = exchange.response.kind === 'sse';
   const request = new OpenBody(exchange.request);
   const response = new OpenBody(exchange.response);
-  const requested = request.facts()?.model;
   const facts = responseFacts(response);
-  const charged = chargedUsage(exchange, facts, () => isInBackground(request, response));
+  const charged = chargedUsage(exchange, request, response, facts);
   const { usage } = charged;
+  const requested = request.facts()?.model;
   const model = sent.line(requested ?? facts?.model ?? 'unknown');
+  const served = facts?.model === undefined ? undefined : received.line(facts.model);
   const outcome = outcomeOf(exchange, facts);
 
   const stored = policy.captureBodies ? storedBodies([request, response], [sent, received], policy, isLate) : [];
   if (stored.some((body) => body?.isLate === true)) context.onBodiesOmitted?.();
   // After the bodies, because the first call loads the price list, which does not count as work on an exchange.
-  const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
+  const cost = costOfExchange(exchange, served ?? model, charged, { request: request.facts(), response: facts }, prices);
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
 
   return {
@@ -75,15 +80,16 @@ export function deriveTrace(
     request_path: sent.path(exchange.path),
     response_status: statusOf(exchange, outcome),
     outcome,
-    input_tokens: usage?.input_tokens ?? 0,
-    output_tokens: usage?.output_tokens ?? 0,
-    total_tokens: usage?.total_tokens ?? 0,
-    usage_status: usageStatus(outcome, facts, streaming),
+    ...tokensOf(charged),
+    usage_status: charged.status,
     latency_ms: wholeMs(exchange.latencyUs),
     time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
     api_key_hash: exchange.credential === '' ? undefined : new Uint8Array(hash('sha256', exchange.credential, 'buffer')),
-    estimated_cost_usd: price?.cost_usd ?? 0,
-    cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, charged),
+    estimated_cost_usd: cost?.usd ?? 0,
+    cost_status: cost?.status ?? 'free',
+    cost_upper_usd: cost?.upper_usd ?? 0,
+    response_model: served === model ? undefined : served,
+    upper_tokens: upperTokens(charged),
     lineage: groupedBy(exchange.otelTraceId, lineage.claim),
     request_headers: sent.headers(exchange.requestHeaders),
     response_headers: received.headers(exchange.responseHeaders),
@@ -95,7 +101,9 @@ export function deriveTrace(
       credential: exchange.credential,
       usage,
       charged,
-      price,
+      cost,
+      responseModel: served === model ? undefined : served,
+      serviceTier: facts && serviceNamedIn(facts).tier,
       lineageIgnored: lineage.ignored,
       applied,
       sent,
@@ -103,6 +111,7 @@ export function deriveTrace(
       bodies: { request: stored[0], response: stored[1] },
     }),
     background: charged.background,
+    batch_files: batchFilesIn(exchange, facts),
   };
 }
 
@@ -141,23 +150,54 @@ function responseFacts(body: OpenBody): BodyFacts | undefined {
   return body.endsEarly && facts?.usage === undefined ? undefined : facts;
 }
 
-function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: boolean): UsageStatus {
-  if (facts === undefined) return 'undecodable';
-  if (streaming && outcome !== 'completed') return 'partial';
-  return facts.usage === undefined ? 'missing' : 'reported';
+/** Tokens at the most; undefined when they are those that the trace shows. */
+function upperTokens({ calls, usage, isFree }: ChargedUsage): number | undefined {
+  if (isFree || calls.every(({ shown, most }) => shown === most)) return undefined;
+  const { input, output } = sumOf(calls, ({ most }) => most);
+  return Math.max(input + output, usage?.total_tokens ?? 0);
 }
 
-/** Requests without a price: refused by the provider, reading back, and counting tokens. */
-function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { usage, isFree }: ChargedUsage): CostStatus {
-  const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
-  if (isFree) return 'free';
-  return usage === undefined && (isRefused || COUNTS_TOKENS.test(path)) ? 'free' : 'unpriced';
+function batchFilesIn({ provider, sentStatus, path }: CapturedExchange, facts: BodyFacts | undefined) {
+  const files = facts?.batchFiles ?? [];
+  if (files.length === 0 || provider !== 'openai' || sentStatus >= 400 || !path.includes('/batches')) return undefined;
+  return files.map(batchFileReference);
 }
 
-/** Anthropic's, and OpenAI's. */
-const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
+/** The price of what is charged; undefined when nothing is. */
+function costOfExchange(
+  { provider, endedAt }: CapturedExchange,
+  model: string,
+  { isFree, calls, pieces, status }: ChargedUsage,
+  facts: { readonly request: BodyFacts | undefined; readonly response: BodyFacts | undefined },
+  prices: PriceCatalogue,
+): Cost | undefined {
+  if (isFree) return undefined;
+  const form = provider === 'anthropic' ? 'anthropic' : 'openai';
+  const fees = facts.response?.batch?.fees;
+  const tools =
+    fees === undefined
+      ? hostedTools(form, model, facts, status !== 'reported')
+      : { least: fees, most: fees, isDoubtful: false, calls: [] };
+  const service = serviceNamedIn(facts.response ?? NO_FACTS);
+  return exchangeCost(
+    { provider, model, calls, service, tools, pieces, isEstimate: status !== 'reported' },
+    prices,
+    new Date(endedAt),
+  );
+}
 
-/** Whether an unfinished response is a background response. In JSON only background responses are unfinished. A stream may lack the field. */
-function isInBackground(request: OpenBody, response: OpenBody): boolean {
-  return response.captured.kind === 'json' || request.facts()?.background === true;
+/** The reported tokens, or else the estimated ones; none for what will be reported later. */
+function tokensOf({
+  usage,
+  status,
+  calls,
+  background,
+}: ChargedUsage): Pick<WholeTraceRecord, 'input_tokens' | 'output_tokens' | 'total_tokens'> {
+  if (usage !== undefined) {
+    const { input_tokens, output_tokens, total_tokens } = usage;
+    return { input_tokens, output_tokens, total_tokens };
+  }
+  const isEstimate = status === 'estimated' && background === undefined;
+  const { input, output } = isEstimate ? sumOf(calls, ({ shown }) => shown) : NO_TOKENS;
+  return { input_tokens: input, output_tokens: output, total_tokens: input + output };
 }

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { anyCharacter } from '@vitrine/testkit/testing/any-character';
 import fc from 'fast-check';
 import { BODY_KINDS } from '@vitrine/privacy/redaction';
+import { NO_FACTS } from './body-facts.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace-values';
@@ -17,12 +18,12 @@ const body = fc.record({
   kind: fc.constantFrom(...BODY_KINDS),
   ending: fc.constantFrom(undefined, 'whole' as const, 'open' as const, 'cut' as const),
   coding: fc.constantFrom('', 'gzip'),
+  boundary: fc.constantFrom(undefined, 'b'),
   facts: fc.constantFrom(undefined, 'undecodable' as const, {
+    ...NO_FACTS,
     model: 'm',
-    usage: undefined,
-    streamError: false,
     ended: true,
-    background: true as const,
+    details: { background: true, size: '1024x1024' },
     response: { id: 'r', isFinished: false, background: true },
   }),
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
-import { JsonScanner } from './json-scanner.ts';
+import { JsonScanner, TOO_LONG } from './json-scanner.ts';
 import { KeyPaths } from './key-paths.ts';
 
 const PATHS = ['model', 'usage', 'response.model', 'response.usage', 'message.usage'];
@@ -123,7 +123,7 @@ describe('JsonScanner', () => {
     expect(scan([Buffer.from('{"response":{"usage":1},"response":null}')])['response.usage']).toBeUndefined();
   });
 
-  test('a value over 64 KiB is dropped, one of 64 KiB is kept, and later values are found', () => {
+  test('a value over 64 KiB is only said to be too long, one of 64 KiB is kept, and later values are found', () => {
     for (const size of [1, 7_000, 1_000_000]) {
       const chunks = (bytes: Buffer) =>
         cut(
@@ -131,8 +131,39 @@ describe('JsonScanner', () => {
           Array.from({ length: Math.floor(bytes.length / size) }, (_, at) => at * size),
         );
       expect(scan(chunks(json(65_536)))).toMatchObject({ usage: 'x'.repeat(65_534), model: 'm' });
-      expect(scan(chunks(json(65_537)))).toMatchObject({ usage: undefined, model: 'm' });
+      expect(scan(chunks(json(65_537)))).toMatchObject({ usage: TOO_LONG, model: 'm' });
     }
+  });
+
+  test('the elements of an array on a path are visited in order, each with its own values', () => {
+    const type = fc.oneof(fc.constantFrom('message', 'call'), fc.integer(), fc.constant(null));
+    const item = fc.oneof(
+      fc.record({ type, action: fc.record({ type: fc.string() }), content: fc.array(fc.record({ type })) }, { requiredKeys: [] }),
+      fc.constantFrom<unknown>(1, 'x', null, [], [{ type: 'inner' }], { output: [{ type: 'inner' }] }),
+    );
+    const body = fc.record({ id: fc.string(), output: fc.array(item, { maxLength: 5 }), data: fc.array(item, { maxLength: 3 }) });
+    fc.assert(
+      fc.property(body, fc.boolean(), places, (root, isNested, at) => {
+        const prefix = isNested ? 'response.' : '';
+        const seen: unknown[] = [];
+        const scanner: JsonScanner = new JsonScanner(
+          new KeyPaths([`${prefix}id`, `${prefix}output[].type`, `${prefix}output[].action`, `${prefix}data[]`]),
+          (path, index) => {
+            if (path === `${prefix}data[]`) seen.push(['data', index]);
+            else seen.push([index, scanner.value(`${path}.type`), scanner.value(`${path}.action`)]);
+          },
+        );
+        const bytes = Buffer.from(JSON.stringify(isNested ? { response: root } : root, undefined, at.length % 3));
+        for (const chunk of cut(bytes, at)) scanner.push(chunk);
+        const own = (value: unknown, name: string) => lookUp(value, name);
+        expect(seen).toEqual([
+          ...root.output.map((one, index) => [index, own(one, 'type'), own(one, 'action')]),
+          ...root.data.map((_, index) => ['data', index]),
+        ]);
+        expect([scanner.closed, scanner.value(`${prefix}id`)]).toEqual([true, root.id]);
+      }),
+      { numRuns: propertyRuns(1_000) },
+    );
   });
 
   test('reads only the given part of a chunk', () => {

@@ -47,13 +47,24 @@ export class OpenBody {
     return (this.#read ??= { facts: this.#readFacts() }).facts;
   }
 
+  /** Bytes when decoded, as far as that is known. */
+  get size(): number {
+    return this.facts()?.text?.bytes ?? (this.whole ? this.decoded()?.length : undefined) ?? this.captured.bytes;
+  }
+
+  /** Whether its text contains `word`; true when it is not known. */
+  mentions(word: string): boolean {
+    if (this.captured.bytes === 0) return false;
+    return !this.whole || this.decoded()?.includes(word) !== false;
+  }
+
   #readFacts(): BodyFacts | undefined {
-    const { facts, kind, bytes } = this.captured;
+    const { facts, kind, bytes, boundary } = this.captured;
     if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
     if (kind === undefined || bytes === 0) return NO_FACTS;
     const body = this.decoded();
     if (body === undefined) return undefined;
-    const reader = openBodyFactsReader(kind);
+    const reader = openBodyFactsReader(kind, boundary);
     reader.push(body);
     return reader.end();
   }

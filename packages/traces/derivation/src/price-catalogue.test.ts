@@ -4,23 +4,24 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { openPriceCatalogue } from './price-catalogue.ts';
+import { openPriceCatalogue, type PriceCatalogue } from './price-catalogue.ts';
 import { parsePriceOverride } from './price-override.ts';
 import type { Provider } from '@vitrine/traces/trace';
-import type { Usage } from './usage.ts';
+import { costOf, totalOf } from './price-rates.ts';
+import { MODEL_PRICES, ONE } from './price-supplement.ts';
+import { NO_TOKENS, type TokenCounts } from './token-counts.ts';
 
-const NONE: Usage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  total_tokens: 0,
-  cached_input_tokens: 0,
-  cache_write_input_tokens: 0,
-  cache_write_1h_input_tokens: 0,
-  reasoning_tokens: 0,
-};
 const NOW = new Date('2026-09-25T12:00:00Z');
 const catalogue = openPriceCatalogue();
+/** What the counts cost at list prices, in US dollars. */
+function costIn(prices: PriceCatalogue, provider: Provider, model: string, counts: Partial<TokenCounts>, at: Date = NOW) {
+  const rates = prices.rates(provider, model, at);
+  return rates && Math.round(totalOf(costOf(rates, { ...NO_TOKENS, ...counts }, 0, ONE))) / 1e12;
+}
+
 const PRICED = ['openai', 'anthropic'] as const;
+
+const isSupplemented = (id: string) => MODEL_PRICES.some(({ match }) => match.test(id));
 
 /** Ids that the library accepts for this model: its own, and those of its rules. */
 function idsOf(model: ModelInfo): string[] {
@@ -29,7 +30,8 @@ function idsOf(model: ModelInfo): string[] {
     if ('equals' in rule) return [rule.equals];
     return 'starts_with' in rule ? [rule.starts_with, `${rule.starts_with}-2026-01-02`] : [];
   });
-  return [model.id, ...named, ...named.map((id) => `${id}-20260102`), ...named.map((id) => id.toUpperCase())];
+  const ids = [model.id, ...named, ...named.map((id) => `${id}-20260102`), ...named.map((id) => id.toUpperCase())];
+  return ids.filter((id) => !isSupplemented(id));
 }
 
 const tokens = fc.oneof(fc.nat(2_000), fc.nat(600_000), fc.constantFrom(0, 1, 200_000, 200_001, 271_999, 272_000, 272_001));
@@ -43,40 +45,25 @@ const usage = fc
     image: tokens,
     output: tokens,
     audioOut: tokens,
-    searches: fc.nat(5),
   })
-  .map(({ plain, cached, write, hour, audio, image, output, audioOut, searches }): Usage => {
+  .map(({ plain, cached, write, hour, audio, image, output, audioOut }): TokenCounts => {
     const input = plain + cached + write + hour + audio + image;
-    return {
-      input_tokens: input,
-      output_tokens: output + audioOut,
-      total_tokens: input + output + audioOut,
-      cached_input_tokens: cached,
-      cache_write_input_tokens: write + hour,
-      cache_write_1h_input_tokens: hour,
-      reasoning_tokens: 0,
-      audio_input_tokens: audio,
-      audio_output_tokens: audioOut,
-      image_input_tokens: image,
-      web_search_requests: searches,
-    };
+    const written = { cacheWrite: write + hour, cacheWrite1h: hour };
+    return { ...NO_TOKENS, ...written, input, output: output + audioOut, cached, audioIn: audio, audioOut, imageIn: image };
   });
 
-function libraryCost(provider: string, model: string, one: Usage, at: Date): number | undefined {
+function libraryCost(provider: string, model: string, one: TokenCounts, at: Date): number | undefined {
   const counted = {
-    input_tokens: one.input_tokens,
-    output_tokens: one.output_tokens,
-    cache_read_tokens: one.cached_input_tokens,
-    cache_write_tokens: one.cache_write_input_tokens,
-    cache_write_1h_tokens: one.cache_write_1h_input_tokens,
-    input_audio_tokens: one.audio_input_tokens,
-    output_audio_tokens: one.audio_output_tokens,
-    input_image_tokens: one.image_input_tokens,
-    output_image_tokens: one.image_output_tokens,
-    // Providers do not report which part of cached input is audio or image, so it counts as text.
+    input_tokens: one.input,
+    output_tokens: one.output,
+    cache_read_tokens: one.cached,
+    cache_write_tokens: one.cacheWrite,
+    cache_write_1h_tokens: one.cacheWrite1h,
+    input_audio_tokens: one.audioIn,
+    output_audio_tokens: one.audioOut,
+    input_image_tokens: one.imageIn,
     cache_audio_read_tokens: 0,
     cache_image_read_tokens: 0,
-    web_searches: one.web_search_requests,
   };
   return calcPrice(counted, model, { providerId: provider, timestamp: at })?.total_price;
 }
@@ -89,24 +76,27 @@ const HOURLY = ['gpt-transcribe', 'whisper-1'];
 const RUNS_OF_EACH_MODEL = propertyRuns(300) / 5;
 
 describe('the catalogue against its library', () => {
-  test.each(EVERY_MODEL.filter(([, id]) => !HOURLY.includes(id)))('%s %s costs the same', (provider, _id, model) => {
-    const ids = fc.constantFrom(...idsOf(model));
-    const at = fc.constantFrom(
-      NOW,
-      new Date('2025-01-01T00:00:00Z'),
-      new Date('2026-07-30T00:00:00Z'),
-      new Date('2026-03-12T23:59:59Z'),
-    );
-    fc.assert(
-      fc.property(ids, usage, at, (id, one, when) => {
-        const expected = libraryCost(provider, id, one, when);
-        const cost = catalogue.cost(provider, id, one, when)?.cost_usd;
-        if (expected === undefined) expect(cost).toBeUndefined();
-        else expect(Math.abs((cost ?? Number.NaN) - expected)).toBeLessThanOrEqual(1e-12 + expected * 1e-12);
-      }),
-      { numRuns: RUNS_OF_EACH_MODEL },
-    );
-  });
+  test.each(EVERY_MODEL.filter(([, id]) => !HOURLY.includes(id) && !isSupplemented(id)))(
+    '%s %s costs the same',
+    (provider, _id, model) => {
+      const ids = fc.constantFrom(...idsOf(model));
+      const at = fc.constantFrom(
+        NOW,
+        new Date('2025-01-01T00:00:00Z'),
+        new Date('2026-07-30T00:00:00Z'),
+        new Date('2026-03-12T23:59:59Z'),
+      );
+      fc.assert(
+        fc.property(ids, usage, at, (id, one, when) => {
+          const expected = libraryCost(provider, id, one, when);
+          const cost = costIn(catalogue, provider, id, one, when);
+          if (expected === undefined) expect(cost).toBeUndefined();
+          else expect(Math.abs((cost ?? Number.NaN) - expected)).toBeLessThanOrEqual(1e-12 + expected * 1e-12);
+        }),
+        { numRuns: RUNS_OF_EACH_MODEL },
+      );
+    },
+  );
 
   test('there are models, and no price changes within a day, because the catalogue is read once a day', () => {
     expect(EVERY_MODEL.length).toBeGreaterThan(100);
@@ -123,51 +113,45 @@ describe('the catalogue against its library', () => {
 });
 
 /** Calculated by hand from the list prices of the catalogue, in US dollars. */
-const GOLDEN: [Provider, string, Partial<Usage>, number][] = [
+const GOLDEN: [Provider, string, Partial<TokenCounts>, number][] = [
   // 0.15 in, 0.60 out, 0.075 cached
-  ['openai', 'gpt-4o-mini-2024-07-18', { input_tokens: 1_000_000, output_tokens: 1_000_000 }, 0.75],
-  ['openai', 'gpt-4o-mini', { input_tokens: 1_000, cached_input_tokens: 400, output_tokens: 100 }, 0.00009 + 0.00003 + 0.00006],
+  ['openai', 'gpt-4o-mini-2024-07-18', { input: 1_000_000, output: 1_000_000 }, 0.75],
+  ['openai', 'gpt-4o-mini', { input: 1_000, cached: 400, output: 100 }, 0.00009 + 0.00003 + 0.00006],
   // 2.50 in, 10 out
-  ['openai', 'gpt-4o', { input_tokens: 10_000, output_tokens: 2_000 }, 0.025 + 0.02],
+  ['openai', 'gpt-4o', { input: 10_000, output: 2_000 }, 0.025 + 0.02],
   // fine-tuned: 0.30 in, 1.20 out
-  ['openai', 'ft:gpt-4o-mini-2024-07-18:acme::abc', { input_tokens: 1_000_000, output_tokens: 1_000_000 }, 1.5],
-  ['openai', 'text-embedding-3-small', { input_tokens: 1_000_000 }, 0.02],
-  // 1.25 in, 10 out (reasoning is output), 0.125 cached
-  [
-    'openai',
-    'gpt-5-2025-08-07',
-    { input_tokens: 2_000, cached_input_tokens: 1_000, output_tokens: 500, reasoning_tokens: 400 },
-    0.00125 + 0.000125 + 0.005,
-  ],
+  ['openai', 'ft:gpt-4o-mini-2024-07-18:acme::abc', { input: 1_000_000, output: 1_000_000 }, 1.5],
+  ['openai', 'text-embedding-3-small', { input: 1_000_000 }, 0.02],
+  // 1.25 in, 10 out 0.125 cached
+  ['openai', 'gpt-5-2025-08-07', { input: 2_000, cached: 1_000, output: 500 }, 0.00125 + 0.000125 + 0.005],
   // 3 in, 15 out, 3.75 written, 6 written for an hour, 0.30 read; twice and 1.5 times as much above 200 K
   [
     'anthropic',
     'claude-sonnet-4-5-20250929',
     {
-      input_tokens: 100_000,
-      cached_input_tokens: 50_000,
-      cache_write_input_tokens: 30_000,
-      cache_write_1h_input_tokens: 10_000,
-      output_tokens: 1_000,
+      input: 100_000,
+      cached: 50_000,
+      cacheWrite: 30_000,
+      cacheWrite1h: 10_000,
+      output: 1_000,
     },
     0.06 + 0.015 + 0.075 + 0.06 + 0.015,
   ],
-  ['anthropic', 'claude-sonnet-4-5', { input_tokens: 200_000 }, 0.6],
-  ['anthropic', 'claude-sonnet-4-5', { input_tokens: 200_001, output_tokens: 1_000 }, 200_001 * 6e-6 + 0.0225],
-  // 1 in, 5 out; a search is a cent
-  ['anthropic', 'claude-haiku-4-5', { input_tokens: 10_000, output_tokens: 1_000, web_search_requests: 3 }, 0.01 + 0.005 + 0.03],
+  ['anthropic', 'claude-sonnet-4-5', { input: 200_000 }, 0.6],
+  ['anthropic', 'claude-sonnet-4-5', { input: 200_001, output: 1_000 }, 200_001 * 6e-6 + 0.0225],
+  // 0.36 an hour
+  ['openai', 'whisper-1', { seconds: 27 }, 0.0027],
 ];
 
 test.each(GOLDEN)('%s %s %j costs %f dollars', (provider, model, counts, expected) => {
-  const price = catalogue.cost(provider, model, { ...NONE, ...counts }, NOW);
-  expect(price?.cost_usd).toBeCloseTo(expected, 10);
-  expect(price).toMatchObject({ price_source: '@pydantic/genai-prices', price_version: catalogue.version });
+  expect(costIn(catalogue, provider, model, counts)).toBeCloseTo(expected, 10);
+  const rates = catalogue.rates(provider, model, NOW);
+  expect(rates).toMatchObject({ source: '@pydantic/genai-prices', version: catalogue.version });
 });
 
 describe('a price is exact to a trillionth of a dollar', () => {
   test('41 tokens at 0.15 a million have an exact price without rounding noise', () => {
-    const price = catalogue.cost('openai', 'gpt-4o-mini', { ...NONE, input_tokens: 41 }, NOW);
-    expect(JSON.stringify(price?.cost_usd)).toBe('0.00000615');
+    expect(JSON.stringify(costIn(catalogue, 'openai', 'gpt-4o-mini', { input: 41 }))).toBe('0.00000615');
   });
 
   /** Prices of an override: up to six decimal places are whole trillionths per token. */
@@ -184,13 +168,7 @@ describe('a price is exact to a trillionth of a dollar', () => {
         const override = parsePriceOverride(`models:
   - { provider: openai, match: m, input_usd_per_mtok: ${textOf(of.input)}, output_usd_per_mtok: ${textOf(of.output)},
       cached_input_usd_per_mtok: ${textOf(of.cached)}, cache_write_usd_per_mtok: ${textOf(of.written)} }`);
-        const one: Usage = {
-          ...NONE,
-          input_tokens: plain + cached + written,
-          cached_input_tokens: cached,
-          cache_write_input_tokens: written,
-          output_tokens: output,
-        };
+        const one = { input: plain + cached + written, cached, cacheWrite: written, output };
         const pico = [
           [of.input, plain] as const,
           [of.cached, cached] as const,
@@ -198,7 +176,7 @@ describe('a price is exact to a trillionth of a dollar', () => {
           [of.output, output] as const,
         ].reduce((sum, [price, tokens]) => sum + picoOf(price) * BigInt(tokens), 0n);
         fc.pre(pico < 8_192n * 10n ** 12n);
-        const cost = openPriceCatalogue({ override }).cost('openai', 'm', one, NOW)?.cost_usd;
+        const cost = costIn(openPriceCatalogue({ override }), 'openai', 'm', one);
         expect(cost).toBe(Number(pico) / 1e12);
       }),
     );
@@ -211,28 +189,35 @@ test.each<[Provider, string]>([
   ['anthropic', 'gpt-4o'],
   ['unknown', 'gpt-4o'],
   ['openai', ''],
-  ['openai', 'whisper-1'],
+  ['openai', 'dall-e-3'],
   ['openai', `gpt-4o${' '.repeat(300)}`],
 ])('%s %s has no price, which differs from a price of 0', (provider, model) => {
-  for (let again = 0; again < 2; again++)
-    expect(catalogue.cost(provider, model, { ...NONE, input_tokens: 5 }, NOW)).toBeUndefined();
+  for (let again = 0; again < 2; again++) expect(catalogue.rates(provider, model, NOW)).toBeUndefined();
 });
 
 test('inconsistent counts never make a cost negative', () => {
-  const price = catalogue.cost(
-    'anthropic',
-    'claude-haiku-4-5',
-    { ...NONE, input_tokens: 1, cached_input_tokens: 1_000_000, cache_write_1h_input_tokens: 9 },
-    NOW,
-  );
-  expect(price?.cost_usd).toBeCloseTo(0.1, 10);
+  const counts = { input: 1, cached: 1_000_000, cacheWrite1h: 9 };
+  expect(costIn(catalogue, 'anthropic', 'claude-haiku-4-5', counts)).toBeCloseTo(0.1, 4);
+});
+
+test("a vendor's prefix does not change a price", () => {
+  expect(catalogue.rates('openai', 'openai/gpt-4o', NOW)).toBe(catalogue.rates('openai', 'openai/gpt-4o', NOW));
+  expect(costIn(catalogue, 'openai', 'openai/gpt-4o', { input: 1_000_000 })).toBe(2.5);
+});
+
+test('a known model stands in for an unknown one, as configured', () => {
+  const unknownModel = { openai: 'gpt-4o', anthropic: 'claude-haiku-4-5' };
+  const prices = openPriceCatalogue({ unknownModel });
+  expect(prices.standIn('openai', NOW)).toEqual(prices.rates('openai', 'gpt-4o', NOW));
+  expect(prices.standIn('anthropic', NOW)).toEqual(prices.rates('anthropic', 'claude-haiku-4-5', NOW));
+  expect(PRICED.map((provider) => catalogue.standIn(provider, NOW) !== undefined)).toEqual([true, true]);
 });
 
 test('prices stay correct with more models than are cached', () => {
   const one = openPriceCatalogue();
-  const cost = () => one.cost('openai', 'gpt-4o', { ...NONE, input_tokens: 1_000_000 }, NOW)?.cost_usd;
+  const cost = () => costIn(one, 'openai', 'gpt-4o', { input: 1_000_000 });
   expect(cost()).toBe(2.5);
-  for (let at = 0; at < 5_000; at++) one.cost('openai', `no-such-model-${at}`, NONE, NOW);
+  for (let at = 0; at < 5_000; at++) one.rates('openai', `no-such-model-${at}`, NOW);
   expect(cost()).toBe(2.5);
 });
 
@@ -245,43 +230,55 @@ models:
   const overridden = openPriceCatalogue({ override });
   const million = 1_000_000;
 
-  test.each<[Provider, string, Partial<Usage>, number | undefined]>([
-    [
-      'openai',
-      'my-deployment',
-      { input_tokens: million, output_tokens: million, cached_input_tokens: 5, cache_write_input_tokens: 9 },
-      3,
-    ],
-    ['openai', 'my-deployment-2', { input_tokens: million }, undefined],
-    ['openai', 'gpt-4o-mini', { input_tokens: million, output_tokens: million }, 12],
+  test.each<[Provider, string, Partial<TokenCounts>, number | undefined]>([
+    ['openai', 'my-deployment', { input: million, output: million, cached: 5, cacheWrite: 9 }, 3],
+    ['openai', 'my-deployment-2', { input: million }, undefined],
+    ['openai', 'gpt-4o-mini', { input: million, output: million }, 12],
     [
       'openai',
       'GPT-4o',
       {
-        input_tokens: million,
-        cached_input_tokens: million / 2,
-        cache_write_input_tokens: million / 2,
-        cache_write_1h_input_tokens: 7,
+        input: million,
+        cached: million / 2,
+        cacheWrite: million / 2,
+        cacheWrite1h: 7,
       },
       3,
     ],
-    ['anthropic', 'my-deployment', { input_tokens: million }, undefined],
-    ['anthropic', 'claude-haiku-4-5', { input_tokens: million }, 1],
+    ['anthropic', 'my-deployment', { input: million }, undefined],
+    ['anthropic', 'claude-haiku-4-5', { input: million }, 1],
   ])('%s %s %j costs %p dollars', (provider, model, counts, expected) => {
-    expect(overridden.cost(provider, model, { ...NONE, ...counts }, NOW)?.cost_usd).toBe(expected);
+    expect(costIn(overridden, provider, model, counts)).toBe(expected);
   });
 
   test('a price names its source', () => {
-    expect(overridden.cost('openai', 'gpt-4o', NONE, NOW)).toMatchObject({
-      price_source: 'override',
-      price_version: override.version,
-    });
-    expect(overridden.cost('openai', 'gpt-5', NONE, NOW)).toMatchObject({
-      price_source: '@pydantic/genai-prices',
-      price_version: catalogue.version,
-    });
+    expect(overridden.rates('openai', 'gpt-4o', NOW)).toMatchObject({ source: 'override', version: override.version });
+    const listed = { source: '@pydantic/genai-prices', version: catalogue.version };
+    expect(overridden.rates('openai', 'gpt-5', NOW)).toMatchObject(listed);
     expect(overridden.version).toBe(`${catalogue.version}+override.${override.version}`);
     expect(parsePriceOverride('models: []').version).not.toBe(override.version);
+  });
+
+  test('every class of tokens can have a price', () => {
+    const prices = parsePriceOverride(`models:
+  - { provider: openai, match: m, input_usd_per_mtok: 1, output_usd_per_mtok: 2, cached_input_usd_per_mtok: 3, cache_write_usd_per_mtok: 4,
+      cache_write_1h_usd_per_mtok: 5, input_audio_usd_per_mtok: 6, cached_audio_usd_per_mtok: 7, output_audio_usd_per_mtok: 8,
+      input_image_usd_per_mtok: 9, output_image_usd_per_mtok: 10, audio_usd_per_hour: 3.6, request_usd: 0.5 }`);
+    const priced = openPriceCatalogue({ override: prices });
+    const of = (counts: Partial<TokenCounts>) => Math.round((costIn(priced, 'openai', 'm', counts) ?? 0) * 1e6 - 500_000);
+    expect([
+      of({ input: 1 }),
+      of({ output: 1 }),
+      of({ input: 1, cached: 1 }),
+      of({ input: 1, cacheWrite: 1 }),
+      of({ input: 1, cacheWrite: 1, cacheWrite1h: 1 }),
+      of({ input: 1, audioIn: 1 }),
+      of({ input: 1, cached: 1, audioIn: 1, cachedAudio: 1 }),
+      of({ output: 1, audioOut: 1 }),
+      of({ input: 1, imageIn: 1 }),
+      of({ output: 1, imageOut: 1 }),
+      of({ seconds: 1 }),
+    ]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1_000]);
   });
 
   const model = '{provider: openai, match: a, input_usd_per_mtok: 1, output_usd_per_mtok: 1';

@@ -5,20 +5,43 @@ import { PROVIDERS } from '@vitrine/traces/trace-values';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-const usdPerMillion = z.number().min(0).max(1e6);
-const overriddenModel = z.strictObject({
-  provider: z.enum(PROVIDERS).exclude(['unknown']),
-  match: z.string().min(1).max(256),
-  input_usd_per_mtok: usdPerMillion,
-  output_usd_per_mtok: usdPerMillion,
-  cached_input_usd_per_mtok: usdPerMillion.optional(),
-  cache_write_usd_per_mtok: usdPerMillion.optional(),
-});
+const usd = z.number().min(0).max(1e6);
+/** The fields of a model, by the names that the catalogue has for them. */
+const PRICE_FIELDS = {
+  input_usd_per_mtok: 'input_mtok',
+  output_usd_per_mtok: 'output_mtok',
+  cached_input_usd_per_mtok: 'cache_read_mtok',
+  cache_write_usd_per_mtok: 'cache_write_mtok',
+  cache_write_1h_usd_per_mtok: 'cache_write_1h_mtok',
+  input_audio_usd_per_mtok: 'input_audio_mtok',
+  cached_audio_usd_per_mtok: 'cache_audio_read_mtok',
+  output_audio_usd_per_mtok: 'output_audio_mtok',
+  input_image_usd_per_mtok: 'input_image_mtok',
+  output_image_usd_per_mtok: 'output_image_mtok',
+  audio_usd_per_hour: 'input_audio_hours',
+  request_usd: 'request',
+} as const;
+type PriceField = keyof typeof PRICE_FIELDS;
+const priceFields = Object.keys(PRICE_FIELDS) as PriceField[];
+
+const overriddenModel = z
+  .strictObject({
+    provider: z.enum(PROVIDERS).exclude(['unknown']),
+    match: z.string().min(1).max(256),
+    ...(Object.fromEntries(priceFields.map((name) => [name, usd.optional()])) as Record<PriceField, z.ZodOptional<typeof usd>>),
+    input_usd_per_mtok: usd,
+    output_usd_per_mtok: usd,
+  })
+  .transform(({ provider, match, ...fields }) => ({
+    provider,
+    match,
+    prices: Object.fromEntries(priceFields.map((name) => [PRICE_FIELDS[name], fields[name]])),
+  }));
 const overrideFile = z.strictObject({ models: z.array(overriddenModel).max(1000) });
 
 /** Prices that override the catalogue's, and the hash that identifies them. */
 export interface PriceOverride {
-  readonly models: readonly z.infer<typeof overriddenModel>[];
+  readonly models: readonly z.output<typeof overriddenModel>[];
   readonly version: string;
 }
 
@@ -33,6 +56,9 @@ export interface PriceOverride {
  *      cached_input_usd_per_mtok: 1.25  # optional; without it cached input costs what other input does
  *      cache_write_usd_per_mtok: 3.125  # optional, likewise
  *  ```
+ *  Further fields, all optional: `cache_write_1h_usd_per_mtok`, `input_audio_usd_per_mtok`, `cached_audio_usd_per_mtok`,
+ *  `output_audio_usd_per_mtok`, `input_image_usd_per_mtok`, `output_image_usd_per_mtok`, `audio_usd_per_hour` (of exchanges that report seconds) and
+ *  `request_usd`, a fee for each request.
  *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
 export function parsePriceOverride(text: string): PriceOverride {
   const documents = yamlDocuments(text);

@@ -3,7 +3,8 @@ const CR = 0x0d;
 
 // An event without one of these changes no fact: keys, types, `event: error`, and letters written as escapes. Streams that report usage at
 // their end have `"usage":null` until then.
-const FACTS = /"usage"(?!: ?n)|error|message_stop|\.(?:completed|incomplete|failed)"|\[DONE\]|\\u00/g;
+const FACTS =
+  /"usage"(?!: ?n)|error|message_stop|output_item\.done|"web_search_tool_result|\.(?:completed|incomplete|failed)"|\[DONE\]|\\u00/g;
 const FACTS_OR_MODEL = new RegExp(`${FACTS.source}|"model"`, 'g');
 
 /** Skips whole events that cannot change the facts: from `start`, between two events, to the `end` of the last event before the next of the

@@ -1,27 +1,31 @@
 import { ASCII } from './character-codes.ts';
 import {
+  detailsIn,
+  EVENT_PATHS,
+  ListedFacts,
   modelIn,
-  RESPONSE_PATHS,
-  STATE_FIELDS,
   stateIn,
   usageIn,
   type BodyFacts,
   type BodyFactsReader,
   type ResponseState,
 } from './body-facts.ts';
+import { EventSizes } from './event-sizes.ts';
+import { HostedCallCount } from './hosted-calls.ts';
 import { JsonScanner } from './json-scanner.ts';
-import { KeyPaths } from './key-paths.ts';
 import { skipIrrelevantEvents } from './skip-events.ts';
-import type { Usage } from './usage.ts';
+import { fieldsOf, type Fields, type UsageReport } from './usage-report.ts';
 
 const { COLON, CR, LF, SPACE } = ASCII;
 
-const EVENT_PATHS = new KeyPaths([...RESPONSE_PATHS, ...STATE_FIELDS.map((field) => `response.${field}`)]);
 const ENDS: readonly unknown[] = ['message_stop', 'response.completed', 'response.incomplete', 'response.failed'];
 /** Bytes of an event's data and name that are compared outside the JSON scanner: a byte order mark and `event` have 8 bytes. */
 const HEAD_BYTES = 8;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const LF_BYTES = Uint8Array.of(LF);
+
+/** Events of Anthropic that are not known; a usage in them counts something else. */
+const UNKNOWN_MESSAGE = /^message_(?!start$|delta$|stop$)/;
 
 // The state of the stream parser.
 const FIELD_NAME = 0;
@@ -30,7 +34,11 @@ const FIELD_VALUE = 2;
 
 /** Parses server-sent events by the WHATWG standard, except that the last event needs no blank line. */
 export class SseFactsReader implements BodyFactsReader {
-  readonly #scanner = new JsonScanner(EVENT_PATHS);
+  readonly #scanner: JsonScanner = new JsonScanner(EVENT_PATHS, (path, index) => this.#readElement(path, index));
+  /** The lists of the last event, and the calls of earlier ones. */
+  readonly #lists = new ListedFacts('response.');
+  readonly #calls = new HostedCallCount();
+  readonly #sizes = new EventSizes();
   /** The beginnings of the field's name, of the event's data and of its name, long enough to recognise the few relevant words. */
   #name = '';
   #data = '';
@@ -43,19 +51,23 @@ export class SseFactsReader implements BodyFactsReader {
   #isAfterCr = false;
   #isFirstLine = true;
   #model: string | undefined;
-  #usage: Usage | undefined;
+  #usage: UsageReport | undefined;
+  #isUsageFinal = false;
+  #details: Fields = {};
   #response: ResponseState | undefined;
+  /** Whether the event has elements in `choices`. */
+  #hasChoices = false;
   #streamError = false;
   #ended = false;
 
   push(chunk: Uint8Array): void {
+    const text = textIn(chunk, 0, chunk.length);
+    this.#sizes.push(text);
     let at = 0;
-    let text: string | undefined;
     // If no event ends before a word, none ends there one line later either. Searching again for each line would not be linear.
     let searchedUpTo = 0;
     while (at < chunk.length) {
       if (at >= searchedUpTo && this.#isBetweenEvents()) {
-        text ??= textIn(chunk, 0, chunk.length);
         const { end, word } = skipIrrelevantEvents(text, at, this.#model === undefined);
         at = end;
         searchedUpTo = word;
@@ -66,11 +78,20 @@ export class SseFactsReader implements BodyFactsReader {
 
   end(): BodyFacts {
     this.#endEvent();
-    const facts = { model: this.#model, usage: this.#usage, streamError: this.#streamError, ended: this.#ended };
+    this.#sizes.end();
     const response = this.#response;
-    return response === undefined
-      ? facts
-      : { ...facts, response: { ...response, isFinished: this.#ended || response.isFinished } };
+    return {
+      model: this.#model,
+      usage: this.#usage,
+      isUsageFinal: this.#isUsageFinal,
+      streamError: this.#streamError,
+      ended: this.#ended,
+      details: this.#details,
+      calls: this.#lists.calls ?? this.#calls.calls,
+      tools: this.#lists.tools,
+      text: { bytes: this.#sizes.textBytes, events: this.#sizes.events },
+      response: response && { ...response, isFinished: this.#ended || response.isFinished },
+    };
   }
 
   #isBetweenEvents(): boolean {
@@ -152,7 +173,13 @@ export class SseFactsReader implements BodyFactsReader {
     this.#hasData = false;
     this.#data = '';
     this.#event = '';
+    this.#hasChoices = false;
     this.#scanner.reset();
+  }
+
+  #readElement(path: string, index: number): void {
+    if (path === 'choices[]') this.#hasChoices = true;
+    else this.#lists.add(this.#scanner, path, index);
   }
 
   #readEvent(): void {
@@ -161,13 +188,27 @@ export class SseFactsReader implements BodyFactsReader {
     const error = scanner.value('error');
     const model = this.#model ?? modelIn(scanner);
     const isEnd = ENDS.includes(type);
+    const usage = typeof type === 'string' && UNKNOWN_MESSAGE.test(type) ? this.#usage : usageIn(scanner, this.#usage);
     // Only of events that are never skipped, because otherwise it would depend on the segmentation.
     if (isEnd || this.#model !== model) this.#response ??= stateIn(scanner, 'response.');
+    if (isEnd || this.#model !== model || this.#usage !== usage)
+      this.#details = detailsIn(scanner, 'response.', detailsIn(scanner, '', this.#details));
     this.#model = model;
-    this.#usage = usageIn(scanner, this.#usage);
+    if (this.#usage !== usage) this.#isUsageFinal = this.#hasFinalUsage(type);
+    this.#usage = usage;
+    if (type === 'response.output_item.done') this.#calls.add(scanner, 'item');
+    if (type === 'content_block_start') this.#calls.add(scanner, 'content_block');
     if (this.#data === '[DONE]' || isEnd) this.#ended = true;
     if (type === 'error' || type === 'response.failed' || this.#event === 'error') this.#streamError = true;
     if (typeof error === 'string' || (typeof error === 'object' && error !== null)) this.#streamError = true;
+  }
+
+  /** Whether the usage of this event is the last: beside a stop reason at Anthropic, without further choices in a chat, and of the whole run of
+   *  an assistant. */
+  #hasFinalUsage(type: unknown): boolean {
+    if (type === 'message_start') return false;
+    if (type === 'message_delta') return typeof fieldsOf(this.#scanner.value('delta'))['stop_reason'] === 'string';
+    return !this.#hasChoices && this.#scanner.value('object') !== 'thread.run.step';
   }
 }
 

@@ -1,3 +1,5 @@
+import { bodyKindOf } from '@vitrine/privacy/bodies/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { ResponseState } from './body-facts.ts';
 import type { Provider } from '@vitrine/traces/trace';
 
@@ -45,6 +47,29 @@ export function pendingResponse(
   if (state === undefined || state.isFinished || !RESPONSE_ID.test(state.id)) return undefined;
   if (provider !== 'openai' || method !== 'POST' || !CREATED_RESPONSE.test(path)) return undefined;
   return state.background || isInBackground() ? state.id : undefined;
+}
+
+const CREATED_BATCH = /^[^?]*\/batches\/?(?:\?|$)/;
+/** The results of a batch: a file at OpenAI, which its batch names, and at Anthropic a part of the batch. */
+const BATCH_RESULTS = {
+  openai: /^[^?]*\/files\/([^/?]+)\/content\/?(?:\?|$)/,
+  anthropic: /^[^?]*\/batches\/([^/?]+)\/results\/?(?:\?|$)/,
+};
+
+/** The id of a batch that was created. */
+export function createdBatch({ method, path }: ResponsesRequest, id: string | undefined): string | undefined {
+  return method === 'POST' && CREATED_BATCH.test(path) && id !== undefined && RESPONSE_ID.test(id) ? id : undefined;
+}
+
+/** The id of what may be the results of a batch. */
+export function batchResultsOf({ provider, method, path }: ResponsesRequest): string | undefined {
+  const id = provider === 'unknown' || method !== 'GET' ? undefined : BATCH_RESULTS[provider].exec(path)?.[1];
+  return id !== undefined && RESPONSE_ID.test(decoded(id)) ? decoded(id) : undefined;
+}
+
+/** How a response is read for usage. */
+export function responseKindOf(request: ResponsesRequest, contentType: string | undefined): BodyKind {
+  return batchResultsOf(request) === undefined ? bodyKindOf(contentType) : 'jsonl';
 }
 
 /** The path under which an exchange's tokens are counted. Usage that is read back counts under the path of its creation. */

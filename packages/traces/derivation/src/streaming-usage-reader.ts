@@ -1,7 +1,7 @@
-import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { Transform } from 'node:stream';
 import { NO_FACTS, type BodyFacts, type BodyFactsReader } from './body-facts.ts';
 import { openBodyFactsReader } from './body-facts-reader.ts';
+import type { CapturedBody } from './captured-exchange.ts';
 import { openDecoder } from './decode.ts';
 
 /** Reads the facts of a body that is not kept, as it passes. An encoded body is decoded in parallel with back-pressure: `isBehind` is true while
@@ -11,9 +11,9 @@ export class StreamingUsageReader {
   readonly #decoder: Transform | undefined;
   #broken = false;
 
-  constructor(kind: BodyKind, coding: string, onDrain: () => void) {
+  constructor({ kind, coding, boundary }: Pick<CapturedBody, 'kind' | 'coding' | 'boundary'>, onDrain: () => void) {
     if (kind === undefined) return;
-    const reader = openBodyFactsReader(kind);
+    const reader = openBodyFactsReader(kind, boundary);
     this.#reader = reader;
     if (coding === '' || coding === 'identity') return;
     this.#decoder = openDecoder(coding);

@@ -4,7 +4,7 @@ import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import { Scrubber } from '@vitrine/privacy/redaction';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { traceMetadataShape } from '@vitrine/traces/trace-metadata-shape';
-import type { Price } from './price-catalogue.ts';
+import type { Cost } from './exchange-cost.ts';
 import type { Usage } from './usage.ts';
 import { plainExchange } from './testing/plain-exchange.ts';
 import { traceMetadata } from './trace-metadata.ts';
@@ -22,7 +22,9 @@ const metadataOf = (more: Partial<CapturedExchange> = {}, applied: PrivacyPolicy
       streaming: false,
       credential: '',
       usage: undefined,
-      price: undefined,
+      cost: undefined,
+      responseModel: undefined,
+      serviceTier: undefined,
       lineageIgnored: 0,
       applied,
       sent: new Scrubber(),
@@ -69,8 +71,10 @@ test('every field is in the documented schema', () => {
       cache_write_input_tokens: 1,
       reasoning_tokens: 1,
     } as Usage,
-    charged: { responseId: 'resp_1', isReadBack: true },
-    price: { price_source: 's', price_version: 'v' } as Price,
+    charged: { responseId: 'resp_1', isReadBack: true, status: 'reported' },
+    cost: { breakdown: { input: 1 }, price_source: 's', price_version: 'v' } as Cost,
+    responseModel: 'm',
+    serviceTier: 'flex',
     lineageIgnored: 1,
     applied: { mode: 'off', policyId: 'p' },
     sent: new Scrubber(),

@@ -1,10 +1,11 @@
 import type { CapturedExchange } from './captured-exchange.ts';
 import type { ChargedUsage } from './charged-usage.ts';
-import type { Price } from './price-catalogue.ts';
+import type { Cost } from './exchange-cost.ts';
 import { addFindings, FINDING_KINDS, hasFindings, noFindings, readFindings, type FindingCounts } from '@vitrine/privacy/findings';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import type { Redaction } from '@vitrine/privacy/redaction';
 import type { StoredBody } from './stored-body.ts';
+import type { UsageSource } from '@vitrine/traces/trace-values';
 import type { Usage } from './usage.ts';
 
 /** For a shorter credential four characters would reveal too much. Spec: G4.14. */
@@ -17,8 +18,11 @@ export function traceMetadata(of: {
   readonly streaming: boolean;
   readonly credential: string;
   readonly usage: Usage | undefined;
-  readonly charged?: Pick<ChargedUsage, 'responseId' | 'isReadBack'>;
-  readonly price: Price | undefined;
+  readonly charged?: Pick<ChargedUsage, 'responseId' | 'isReadBack' | 'status'>;
+  readonly cost: Cost | undefined;
+  /** If it is not the requested one. */
+  readonly responseModel: string | undefined;
+  readonly serviceTier: unknown;
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
   /** The redactors of the request and of the response. */
@@ -26,7 +30,7 @@ export function traceMetadata(of: {
   readonly received: Redaction;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
 }): string {
-  const { exchange, usage, charged, price, applied, bodies } = of;
+  const { exchange, usage, charged, cost, applied, bodies } = of;
   const correlationId = of.sent.line(exchange.correlationId);
   const upstreamErrorDetail = of.received.line(exchange.upstreamErrorDetail);
   const own = JSON.stringify({
@@ -39,8 +43,12 @@ export function traceMetadata(of: {
     reasoning_tokens: usage?.reasoning_tokens,
     usage_read_back: charged?.isReadBack === true ? true : undefined,
     background_response_id: charged?.responseId === undefined ? undefined : of.received.line(charged.responseId),
-    price_source: price?.price_source,
-    price_version: price?.price_version,
+    response_model: of.responseModel,
+    service_tier: tierText(of),
+    usage_source: sourceOf(of),
+    cost_breakdown: cost?.breakdown,
+    price_source: cost?.price_source,
+    price_version: cost?.price_version,
     lineage_ignored: of.lineageIgnored === 0 ? undefined : of.lineageIgnored,
     request_body_truncated: bodies.request?.truncated === true ? true : undefined,
     request_body_encoding: bodies.request?.encoding,
@@ -52,6 +60,23 @@ export function traceMetadata(of: {
     upstream_error_detail: upstreamErrorDetail === '' ? undefined : upstreamErrorDetail,
   });
   return `${own.slice(0, -1)},${redactionMembers(applied, redactionCounts(of))}`;
+}
+
+/** Arbitrary text of a provider is bounded. */
+function tierText({
+  serviceTier,
+  received,
+}: {
+  readonly serviceTier: unknown;
+  readonly received: Redaction;
+}): string | undefined {
+  return typeof serviceTier === 'string' ? received.line(serviceTier.slice(0, 64)) : undefined;
+}
+
+function sourceOf({ usage, charged, streaming }: Parameters<typeof traceMetadata>[0]): UsageSource | undefined {
+  if (charged?.status === 'estimated') return 'estimate';
+  if (usage === undefined) return undefined;
+  return streaming ? 'stream' : 'body';
 }
 
 let lastRedaction = { mode: '', policyId: '', counts: noFindings(), members: '' };

@@ -10,7 +10,14 @@ const amount = z.number().min(0);
 const usd = amount.describe('US dollars, exact to 1e-12; below a millionth it is written with an exponent, as 1.5e-7.');
 const moment = z.iso.datetime();
 
-const tokens = { input_tokens: count, output_tokens: count, total_tokens: count };
+/** In every total and row. */
+const unknown = {
+  unpriced_requests: count.describe('Requests whose model had no price: their cost is not in the sum.'),
+  estimated_requests: count.describe('Requests whose cost is only in part known to be due: the rest is in the upper bound.'),
+  missing_usage_requests: count.describe('Requests that may be charged, without usage and without an estimate of it.'),
+};
+const costs = { total_cost_usd: usd, total_cost_upper_usd: usd.describe('An upper bound, with estimates of what is not known.') };
+const tokens = { ...unknown, input_tokens: count, output_tokens: count, total_tokens: count };
 /** Present in every row of a grouped result, even with an empty name; absent without grouping. */
 const group = z.string().optional();
 const series = { group_by: z.enum(SERIES_GROUPS).optional(), bucket: z.enum(BUCKETS) };
@@ -18,19 +25,21 @@ const breakdown = { group_by: z.enum(BREAKDOWN_GROUPS).optional() };
 const place = { bucket_start: moment, group };
 
 export const usageTotals = z
-  .strictObject({ total_input_tokens: count, total_output_tokens: count, total_tokens: count })
+  .strictObject({ total_input_tokens: count, total_output_tokens: count, total_tokens: count, ...unknown })
   .meta({ id: 'UsageTotals', description: 'Total tokens.' });
 export const usageSeries = z
   .strictObject({ ...series, items: z.array(z.strictObject({ ...place, ...tokens })) })
   .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was requested.' });
 
 export const costTotals = z
-  .strictObject({ total_cost_usd: usd })
+  .strictObject({ ...costs, ...unknown })
   .meta({ id: 'CostTotals', description: 'Total estimated cost.' });
 export const costSeries = z
   .strictObject({
     ...series,
-    items: z.array(z.strictObject({ ...place, total_cost_usd: usd, request_count: count, avg_cost_usd: usd })),
+    items: z.array(
+      z.strictObject({ ...place, ...costs, request_count: count, avg_cost_usd: usd, avg_cost_upper_usd: usd, ...unknown }),
+    ),
   })
   .meta({ id: 'CostSeries', description: 'Estimated cost by bucket, and by group when one was requested.' });
 
@@ -52,7 +61,8 @@ export const modelRows = z
           'Time to the first token, over streams only, of microseconds and not rounded; 0 when there was none.',
         ),
         total_tokens: count,
-        total_cost_usd: usd,
+        ...costs,
+        ...unknown,
       }),
     ),
   })
@@ -65,7 +75,8 @@ export const keyRows = z
         api_key_hash: credentialHash,
         request_count: count,
         total_tokens: count,
-        total_cost_usd: usd,
+        ...costs,
+        ...unknown,
         last_active_at: moment.optional(),
       }),
     ),
@@ -85,6 +96,7 @@ export const latencyRows = z
         p50_ms: amount.describe('By nearest rank, at most 1 % wrong, as are the others.'),
         p95_ms: amount,
         p99_ms: amount,
+        ...unknown,
       }),
     ),
   })
@@ -100,6 +112,7 @@ export const errorRows = z
         error_count_4xx: count,
         error_count_5xx: count,
         error_rate: amount.max(1).describe('Share of 4xx and 5xx in all requests, 0 to 1.'),
+        ...unknown,
       }),
     ),
   })
@@ -111,8 +124,9 @@ export const summary = z
     total_input_tokens: count,
     total_output_tokens: count,
     total_tokens: count,
-    total_cost_usd: usd,
+    ...costs,
+    ...unknown,
     active_keys: count.describe('Provider credentials that were seen.'),
-    top_model: z.string().optional().describe('The most used; absent when there is no trace.'),
+    top_model: z.string().optional().describe('The most used, without rejected requests; absent when there is none.'),
   })
   .meta({ id: 'AnalyticsSummary', description: 'Totals of the selected traces.' });

@@ -5,13 +5,20 @@ import type { BackgroundRole } from './trace-values.ts';
 
 // A background response of a provider is created by one exchange and read back by others, each of which reports its whole usage. The
 // usage counts once, on the creating key, when the finished response is first seen. Only the store can decide whether this is the first
-// time, so it settles a record in the transaction that writes it. Spec: G11.19.
+// time, so it settles a record in the transaction that writes it. The results of a batch are the same: they are read back from the batch, or at
+// OpenAI from a file that the batch names when it is complete. Spec: G11.19.
 
 /** The record's reference to a background response. `response` is the SHA-256 of the provider's id, in hexadecimal, because ids are arbitrary
  *  input. */
 export interface BackgroundReference {
   readonly role: BackgroundRole;
   readonly response: string;
+}
+
+/** The file with the results of a batch: its usage counts as that of the batch. */
+export interface BatchFileReference {
+  readonly batch: string;
+  readonly file: string;
 }
 
 /** The creator of a background response. */
@@ -22,6 +29,10 @@ export interface BackgroundCreator {
 
 export function backgroundReference(role: BackgroundReference['role'], responseId: string): BackgroundReference {
   return { role, response: hash('sha256', responseId) };
+}
+
+export function batchFileReference({ batch, file }: BatchFileReference): BatchFileReference {
+  return { batch: hash('sha256', batch), file: hash('sha256', file) };
 }
 
 /** The stored form of a record that read back a finished response. `creator`: of a response whose usage counts now; undefined when it was already
@@ -46,6 +57,7 @@ const OF_USAGE = {
   cached_input_tokens: undefined,
   cache_write_input_tokens: undefined,
   reasoning_tokens: undefined,
+  cost_breakdown: undefined,
   background_response_id: undefined,
   price_source: undefined,
   price_version: undefined,
@@ -60,6 +72,9 @@ export function uncounted(record: TraceRecord): TraceRecord {
     total_tokens: 0,
     estimated_cost_usd: 0,
     cost_status: 'free',
+    cost_upper_usd: 0,
+    upper_tokens: undefined,
+    usage_status: 'missing',
     metadata: withMetadata(record, { ...OF_USAGE, usage_read_back: true }),
   };
 }

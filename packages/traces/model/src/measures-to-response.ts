@@ -17,17 +17,31 @@ export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'
     total_input_tokens: sumOf(measures, 'inputTokens'),
     total_output_tokens: sumOf(measures, 'outputTokens'),
     total_tokens: sumOf(measures, 'totalTokens'),
+    ...unknownOf(measures),
+  };
+}
+
+/** How many requests are unpriced, estimated or without usage. */
+export function unknownOf(measures: readonly Measure[]) {
+  return {
+    unpriced_requests: sumOf(measures, 'unpriced'),
+    estimated_requests: sumOf(measures, 'estimated'),
+    missing_usage_requests: sumOf(measures, 'missingUsage'),
   };
 }
 
 export function costTotalsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'costTotals'> {
-  return { total_cost_usd: print(sumOfCosts(measures)) };
+  return { ...costsOf(measures, print), ...unknownOf(measures) };
 }
 
-/** The cost of some measures together. */
-export function sumOfCosts(measures: readonly Pick<Measure, 'cost'>[]): UsdParts {
+function costsOf(measures: readonly Measure[], print: PrintCost) {
+  return { total_cost_usd: print(sumOfCosts(measures, 'cost')), total_cost_upper_usd: print(sumOfCosts(measures, 'upper')) };
+}
+
+/** The costs of some measures together. */
+export function sumOfCosts(measures: readonly Measure[], which: 'cost' | 'upper'): UsdParts {
   const sum = new UsdSum();
-  for (const { cost } of measures) sum.addParts(cost.thousands, cost.pico);
+  for (const measure of measures) sum.addParts(measure[which].thousands, measure[which].pico);
   return sum;
 }
 
@@ -39,7 +53,8 @@ export function modelRowsOf(measures: readonly Measure[], print: PrintCost = usd
     avg_latency_ms: one.latencyMs / one.requests,
     avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
     total_tokens: one.totalTokens,
-    total_cost_usd: print(one.cost),
+    ...costsOf([one], print),
+    ...unknownOf([one]),
   }));
   return { items };
 }
@@ -50,7 +65,8 @@ export function keyRowsOf(measures: readonly Measure[], print: PrintCost = usdJs
     api_key_hash: one.group,
     request_count: one.requests,
     total_tokens: one.totalTokens,
-    total_cost_usd: print(one.cost),
+    ...costsOf([one], print),
+    ...unknownOf([one]),
     last_active_at: new Date(one.lastActive).toISOString(),
   }));
   return { items };
@@ -69,6 +85,7 @@ export function latencyRowsOf(
     p50_ms: one.p50Ms,
     p95_ms: one.p95Ms,
     p99_ms: one.p99Ms,
+    ...unknownOf([one]),
   }));
   return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
 }
@@ -81,6 +98,7 @@ export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownGrou
     error_count_4xx: one.errors4xx,
     error_count_5xx: one.errors5xx,
     error_rate: (one.errors4xx + one.errors5xx) / one.requests,
+    ...unknownOf([one]),
   }));
   return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
 }
@@ -90,7 +108,8 @@ export function summaryOf(
   byCredential: readonly Measure[],
   print: PrintCost = usdJson,
 ): AnalyticsResponse<'summary'> {
-  const top = byRequests(byModel)[0];
+  const accepted = byModel.map((one) => ({ ...one, requests: one.requests - one.rejected }));
+  const top = byRequests(accepted.filter(({ requests }) => requests > 0))[0];
   return {
     total_requests: sumOf(byModel, 'requests'),
     ...usageTotalsOf(byModel),
@@ -105,6 +124,8 @@ function byRequests(measures: readonly Measure[]): readonly Measure[] {
   return measures.toSorted((left, right) => right.requests - left.requests);
 }
 
-function sumOf(measures: readonly Measure[], field: 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens'): number {
+type Counted = 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'unpriced' | 'estimated' | 'missingUsage';
+
+function sumOf(measures: readonly Measure[], field: Counted): number {
   return measures.reduce((sum, one) => sum + one[field], 0);
 }

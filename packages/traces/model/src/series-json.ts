@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unknownOf } from './measures-to-response.ts';
 import type { Measure, MeasureQuery } from './trace-measures.ts';
 import { roundUsd, usdJson, usdOf } from './usd.ts';
 
@@ -14,19 +15,26 @@ interface ItemPlace {
 /** Converts a measure to an item of a series. */
 export type SeriesItem = (place: ItemPlace, measure: Measure) => object;
 
-export const usageItem: SeriesItem = (place, { inputTokens, outputTokens, totalTokens }) => ({
+export const usageItem: SeriesItem = (place, measure) => ({
   ...place,
-  input_tokens: inputTokens,
-  output_tokens: outputTokens,
-  total_tokens: totalTokens,
+  input_tokens: measure.inputTokens,
+  output_tokens: measure.outputTokens,
+  total_tokens: measure.totalTokens,
+  ...unknownOf([measure]),
 });
 
-export const costItem: SeriesItem = (place, { cost, requests }) => ({
-  ...place,
-  total_cost_usd: usdJson(cost),
-  request_count: requests,
-  avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
-});
+export const costItem: SeriesItem = (place, measure) => {
+  const { cost, upper, requests } = measure;
+  return {
+    ...place,
+    total_cost_usd: usdJson(cost),
+    total_cost_upper_usd: usdJson(upper),
+    request_count: requests,
+    avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
+    avg_cost_upper_usd: roundUsd(usdOf(upper.thousands, upper.pico) / requests),
+    ...unknownOf([measure]),
+  };
+};
 
 /** The response of a series as JSON in UTF-8. It is written in steps, because thirty thousand items (a month by model and hour) at once would
  *  block the event loop, and with it all requests in flight. */

@@ -24,7 +24,12 @@ export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_head
   Stored<Pick<TraceRecord, 'request_body' | 'response_body'>>;
 
 export function summaryOf(stored: StoredSummary): TraceSummary {
-  const values = { ...stored, time_to_first_token_ms: wholeMs(stored.time_to_first_token_us) };
+  const values = {
+    ...stored,
+    // Absent in rows of earlier versions.
+    cost_upper_usd: stored.cost_upper_usd ?? stored.estimated_cost_usd,
+    time_to_first_token_ms: wholeMs(stored.time_to_first_token_us),
+  };
   const shown = Object.entries<TraceField>(SUMMARY_FIELDS).map(([name, { kind }]) => {
     const value = values[name as keyof TraceSummary];
     return [name, kind === 'time' && typeof value === 'number' ? new Date(value).toISOString() : value];

@@ -25,20 +25,34 @@ const measure: fc.Arbitrary<Measure> = fc
     outputTokens: count,
     totalTokens: count,
     cost: fc.record({ thousands: fc.oneof(fc.constant(0), fc.nat(20)), pico }),
+    upper: fc.record({ thousands: fc.oneof(fc.constant(0), fc.nat(20)), pico }),
+    unpriced: count,
+    estimated: count,
+    missingUsage: count,
   })
   .map((of) => of as Measure);
 
+const unknownOf = ({ unpriced, estimated, missingUsage }: Measure) => ({
+  unpriced_requests: unpriced,
+  estimated_requests: estimated,
+  missing_usage_requests: missingUsage,
+});
+
 /** The fields of an item, in the order of the documentation. */
 const FIELDS = {
-  usage: ({ inputTokens, outputTokens, totalTokens }: Measure) => ({
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    total_tokens: totalTokens,
+  usage: (one: Measure) => ({
+    input_tokens: one.inputTokens,
+    output_tokens: one.outputTokens,
+    total_tokens: one.totalTokens,
+    ...unknownOf(one),
   }),
-  cost: ({ cost, requests }: Measure) => ({
-    total_cost_usd: usdJson(cost),
-    request_count: requests,
-    avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
+  cost: (one: Measure) => ({
+    total_cost_usd: usdJson(one.cost),
+    total_cost_upper_usd: usdJson(one.upper),
+    request_count: one.requests,
+    avg_cost_usd: roundUsd(usdOf(one.cost.thousands, one.cost.pico) / one.requests),
+    avg_cost_upper_usd: roundUsd(usdOf(one.upper.thousands, one.upper.pico) / one.requests),
+    ...unknownOf(one),
   }),
 };
 

@@ -29,35 +29,38 @@ export class TraceAnalytics {
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, usageItem);
+    return this.#totalsOrSeries(query, ['tokens', 'unknown'], responses.usageTotalsOf, usageItem);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, costItem);
+    return this.#totalsOrSeries(query, ['cost', 'unknown'], responses.costTotalsOf, costItem);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
-    const parts = ['tokens', 'cost', 'latency', 'firstToken'] as const;
+    const parts = ['tokens', 'cost', 'unknown', 'latency', 'firstToken'] as const;
     return responses.modelRowsOf(await this.#store.measure({ ...query, groupBy: 'model', parts }));
   }
 
   async keys(query: AnalyticsQuery): Promise<object> {
-    const parts = ['tokens', 'cost', 'lastActive'] as const;
+    const parts = ['tokens', 'cost', 'unknown', 'lastActive'] as const;
     return responses.keyRowsOf(await this.#store.measure({ ...query, groupBy: 'api_key_hash', parts }));
   }
 
   async latency({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.latencyRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['latency', 'percentiles'] }), groupBy);
+    return responses.latencyRowsOf(
+      await this.#store.measure({ ...query, groupBy, parts: ['latency', 'percentiles', 'unknown'] }),
+      groupBy,
+    );
   }
 
   async errors({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors'] }), groupBy);
+    return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors', 'unknown'] }), groupBy);
   }
 
   /** Models and credentials are measured concurrently and separately, so a trace written in between may be in only one of them. */
   async summary(query: AnalyticsQuery): Promise<object> {
     const [byModel, byCredential] = await Promise.all([
-      this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost'] }),
+      this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost', 'unknown', 'rejected'] }),
       this.#store.measure({ ...query, groupBy: 'api_key_hash', parts: [] }),
     ]);
     return responses.summaryOf(byModel, byCredential);

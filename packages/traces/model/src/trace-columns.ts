@@ -1,4 +1,4 @@
-import { BODY_FIELDS, LINEAGE_FIELDS, RECORDED_FIELDS, SCOPE_FIELDS, type TraceField } from './trace-fields.ts';
+import { BODY_FIELDS, LINEAGE_FIELDS, RECORDED_FIELDS, SCOPE_FIELDS, SERVED_FIELDS, type TraceField } from './trace-fields.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 export type ColumnValue = string | number | boolean | Uint8Array | undefined;
@@ -11,15 +11,17 @@ export interface TraceColumn extends TraceField {
 
 const { id, ...others } = RECORDED_FIELDS;
 
-type Listed = typeof RECORDED_FIELDS & typeof BODY_FIELDS & { readonly scope: unknown; readonly lineage: unknown };
+type Listed = typeof RECORDED_FIELDS &
+  typeof SERVED_FIELDS &
+  typeof BODY_FIELDS & { readonly scope: unknown; readonly lineage: unknown };
 /** A field of a record that is in none of the lists does not compile, because stores would omit it. */
-type Unlisted = Exclude<keyof TraceRecord, keyof Listed | 'background'>;
+type Unlisted = Exclude<keyof TraceRecord, keyof Listed | 'background' | 'batch_files' | 'upper_tokens'>;
 
-/** `background` has a separate table. */
+/** `background` and `batch_files` have a separate table; `upper_tokens` is only in sums. */
 export const TRACE_COLUMNS: readonly TraceColumn[] = [
   ...columnsOf({ id }, (record) => record),
   ...columnsOf(SCOPE_FIELDS, ({ scope }) => scope),
-  ...columnsOf(others, (record) => record),
+  ...columnsOf({ ...others, ...SERVED_FIELDS }, (record) => record),
   ...columnsOf(LINEAGE_FIELDS, ({ lineage }) => lineage),
 ];
 export const BODY_COLUMNS: Unlisted extends never ? readonly TraceColumn[] : Unlisted = columnsOf(

@@ -6,7 +6,7 @@ import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-valu
 
 /** Incremented with every added field. A reader accepts the earlier versions since the first release, which are tested with golden files, and the
  *  next one, whose unknown fields it ignores. A change that such a reader would misinterpret has to skip a version, as 2 was. */
-export const RECORD_VERSION = 3;
+export const RECORD_VERSION = 4;
 
 /** The form of a value: its schemas are in `field-schemas.ts`, its columns in `trace-columns.ts` of both stores. */
 export type FieldKind = 'id' | 'time' | 'text' | 'count' | 'status' | 'hash' | 'usd' | 'boolean';
@@ -54,11 +54,19 @@ export const SUMMARY_FIELDS = {
     values: COST_STATUSES,
     about: 'Meaning of a cost of 0: unknown when unpriced, the price when free.',
   },
+  cost_upper_usd: {
+    kind: 'usd',
+    optional: true,
+    about: 'An upper bound of the cost: equal to it when priced or free, otherwise with an estimate of what is not known.',
+  },
 } as const satisfies TraceFields;
 
 const { time_to_first_token_ms: _rounded, ...recorded } = SUMMARY_FIELDS;
 /** Without `time_to_first_token_ms`, which is computed for responses. */
 export const RECORDED_FIELDS = recorded;
+
+/** The model that served, if it is not the requested one. Sums are by it. */
+export const SERVED_FIELDS = { response_model: { kind: 'text', optional: true } } as const satisfies TraceFields;
 
 /** The tenant and the gateway key. */
 export const SCOPE_FIELDS = {
@@ -88,4 +96,8 @@ export const BODY_FIELDS = {
 } as const satisfies TraceFields;
 
 /** The columns of `traces`. */
-export type ColumnName = keyof typeof RECORDED_FIELDS | keyof typeof SCOPE_FIELDS | keyof typeof LINEAGE_FIELDS;
+export type ColumnName =
+  | keyof typeof RECORDED_FIELDS
+  | keyof typeof SERVED_FIELDS
+  | keyof typeof SCOPE_FIELDS
+  | keyof typeof LINEAGE_FIELDS;

@@ -12,8 +12,18 @@ export const BREAKDOWN_GROUPS = ['provider', 'model', 'route', 'key'] as const s
 export type SeriesGroup = (typeof SERIES_GROUPS)[number];
 export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 
-/** Measures other than the number of requests; `percentiles` come with `latency`. */
-export const MEASURE_PARTS = ['tokens', 'cost', 'errors', 'latency', 'percentiles', 'firstToken', 'lastActive'] as const;
+/** Measures other than the number of requests; `percentiles` come with `latency`, `unknown` are counts of requests whose cost or usage is. */
+export const MEASURE_PARTS = [
+  'tokens',
+  'cost',
+  'unknown',
+  'rejected',
+  'errors',
+  'latency',
+  'percentiles',
+  'firstToken',
+  'lastActive',
+] as const;
 export type MeasurePart = (typeof MEASURE_PARTS)[number];
 
 /** Maximum rows of a result. A query that selects more is rejected. */
@@ -44,6 +54,14 @@ export interface Measure {
   /** '' without a group in the query, and for traces without a value, such as no credential or gateway key. */
   readonly group: string;
   readonly requests: number;
+  /** By the gateway. */
+  readonly rejected: number;
+  /** No model had a price. */
+  readonly unpriced: number;
+  /** The cost is only in part known to be due. */
+  readonly estimated: number;
+  /** Charged, but without usage, and without an estimate of it. */
+  readonly missingUsage: number;
   readonly errors4xx: number;
   readonly errors5xx: number;
   readonly inputTokens: number;
@@ -51,6 +69,8 @@ export interface Measure {
   readonly totalTokens: number;
   /** Exact to the trillionth. */
   readonly cost: UsdParts;
+  /** Upper bounds, likewise. */
+  readonly upper: UsdParts;
   readonly latencyMs: number;
   readonly latencyMsMin: number;
   readonly latencyMsMax: number;

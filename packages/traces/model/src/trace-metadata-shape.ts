@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FINDING_KINDS } from '@vitrine/privacy/findings';
+import { COST_PARTS, USAGE_SOURCES } from './trace-values.ts';
 import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
 const count = z.int().min(0);
@@ -28,6 +29,19 @@ export const traceMetadataShape = z
       .optional()
       .describe('The response that was created in the background, or is charged here.'),
     polled_by_gateway_key_id: z.string().optional().describe('The key that polled a response which another one had created.'),
+    response_model: z
+      .string()
+      .optional()
+      .describe('The model that served, if it is not the requested one. It is the one that is priced.'),
+    service_tier: z.string().optional().describe('As the response names it.'),
+    usage_source: z
+      .enum(USAGE_SOURCES)
+      .optional()
+      .describe('Where the counts come from: the body or the stream of the response, or an estimate from its bytes.'),
+    cost_breakdown: z
+      .partialRecord(z.enum(COST_PARTS), z.number().min(0))
+      .optional()
+      .describe('What is known to be due, in US dollars; parts of 0 are absent.'),
     price_source: z.string().optional(),
     price_version: z.string().optional(),
     lineage_group_id: z.string().optional(),

@@ -66,6 +66,9 @@ const FULL: Required<TraceRecord> = {
   api_key_hash: new Uint8Array(32).fill(0xc3),
   estimated_cost_usd: 1.5e-7,
   cost_status: 'priced',
+  cost_upper_usd: 2.5e-7,
+  response_model: 'claude-haiku-4-5',
+  upper_tokens: 1_200,
   lineage: {
     trace_group_id: '0af7651916cd43dd8448eb211c80319c',
     group_fallback: true,
@@ -80,10 +83,13 @@ const FULL: Required<TraceRecord> = {
   response_body: '',
   metadata: '{"streaming":true}',
   background: { role: 'created', response: 'd4'.repeat(32) },
+  batch_files: [{ batch: 'e5'.repeat(32), file: 'f6'.repeat(32) }],
 };
 const RECORDS = [PLAIN, FULL];
 /** The fields that each version after the first added, of which the files of the versions before have none: `4: ['the_field']`. */
-const ADDED: Readonly<Record<number, readonly (keyof TraceRecord)[]>> = {};
+const ADDED: Readonly<Record<number, readonly (keyof TraceRecord)[]>> = {
+  4: ['cost_upper_usd', 'response_model', 'upper_tokens', 'batch_files'],
+};
 const recordsOf = (version: number) => {
   const added = VERSIONS.filter((one) => one > version).flatMap((one) => ADDED[one] ?? []);
   return RECORDS.map((record) => ({ ...record, ...Object.fromEntries(added.map((field) => [field, undefined])) }));

@@ -1,10 +1,14 @@
 import { bucketOf } from './latency-histogram.ts';
 import { bucketStartOf } from './time-buckets.ts';
 import type { TraceRecord } from './trace-record.ts';
-import { picoIn, thousandsIn, UsdSum, type UsdParts } from './usd.ts';
+import { UsdSum, usdPartsOf, type UsdParts } from './usd.ts';
 
 const ADDED = [
   'requests',
+  'rejected',
+  'unpriced',
+  'estimated',
+  'missingUsage',
   'errors4xx',
   'errors5xx',
   'streams',
@@ -22,17 +26,19 @@ type Figures = Record<(typeof ADDED)[number] | (typeof LEAST)[number] | (typeof 
 /** The contribution of one or more traces to a sum. Times are milliseconds since the epoch; `lastActive` is the latest `timestamp`. */
 interface Addend extends Readonly<Figures> {
   readonly cost: UsdParts;
+  readonly upper: UsdParts;
   /** Bucket of the latency -> traces. */
   readonly latencies: ReadonlyMap<number, number>;
 }
 
 /** The contribution of the traces of one bucket and key to the stored sums. */
 export interface TraceSum extends Figures {
-  /** By gateway key: org, workspace, gateway key, credential, provider, model. By model without gateway key and credential; of all tenants
+  /** By gateway key: org, workspace, gateway key, credential, provider, model that served. By model without gateway key and credential; of all tenants
    *  provider and model, or nothing. */
   readonly key: readonly string[];
   readonly bucketStart: number;
   readonly cost: UsdSum;
+  readonly upper: UsdSum;
   /** Bucket of the latency -> traces. */
   readonly latencies: Map<number, number>;
 }
@@ -45,7 +51,8 @@ export class TraceSums {
   static ofTraces(records: readonly TraceRecord[]): TraceSums {
     const sums = new TraceSums();
     for (const record of records) {
-      const { scope, api_key_hash: hash, provider, model } = record;
+      const { scope, api_key_hash: hash, provider } = record;
+      const model = record.response_model ?? record.model;
       const credential = hash === undefined ? '' : Buffer.from(hash).toString('hex');
       const key = [scope.org_id, scope.workspace_id, scope.gateway_key_id, credential, provider, model];
       sums.#add(bucketStartOf(record.timestamp, 'hour'), key, addendOf(record));
@@ -85,24 +92,30 @@ export class TraceSums {
     const name = JSON.stringify([bucketStart, ...key]);
     const known = this.#sums.get(name);
     if (known !== undefined) return addTo(known, addend);
-    const cost = new UsdSum();
+    const [cost, upper] = [new UsdSum(), new UsdSum()];
     cost.addParts(addend.cost.thousands, addend.cost.pico);
-    this.#sums.set(name, { ...addend, key, bucketStart, cost, latencies: new Map(addend.latencies) });
+    upper.addParts(addend.upper.thousands, addend.upper.pico);
+    this.#sums.set(name, { ...addend, key, bucketStart, cost, upper, latencies: new Map(addend.latencies) });
   }
 }
 
 function addendOf(record: TraceRecord): Addend {
   const { response_status: status, latency_ms: latencyMs, time_to_first_token_us: firstTokenUs } = record;
-  const thousands = thousandsIn(record.estimated_cost_usd);
+  const { cost_status, usage_status, estimated_cost_usd, cost_upper_usd = estimated_cost_usd } = record;
   return {
     requests: 1,
+    rejected: Number(record.outcome === 'rejected'),
+    unpriced: Number(cost_status === 'unpriced'),
+    estimated: Number(cost_status === 'estimated'),
+    missingUsage: Number((usage_status === 'missing' || usage_status === 'undecodable') && cost_status !== 'free'),
     errors4xx: Number(status >= 400 && status < 500),
     errors5xx: Number(status >= 500),
     streams: Number(firstTokenUs > 0),
     inputTokens: record.input_tokens,
     outputTokens: record.output_tokens,
     totalTokens: record.total_tokens,
-    cost: { thousands, pico: picoIn(record.estimated_cost_usd, thousands) },
+    cost: usdPartsOf(estimated_cost_usd),
+    upper: usdPartsOf(cost_upper_usd),
     latencyMs,
     latencyMsMin: latencyMs,
     latencyMsMax: latencyMs,
@@ -119,5 +132,6 @@ function addTo(sum: TraceSum, addend: Addend): void {
   for (const name of LEAST) sum[name] = Math.min(sum[name], addend[name]);
   for (const name of GREATEST) sum[name] = Math.max(sum[name], addend[name]);
   sum.cost.addParts(addend.cost.thousands, addend.cost.pico);
+  sum.upper.addParts(addend.upper.thousands, addend.upper.pico);
   for (const [bucket, count] of addend.latencies) sum.latencies.set(bucket, (sum.latencies.get(bucket) ?? 0) + count);
 }

@@ -32,6 +32,12 @@ export function picoIn(usd: number, thousands: number): number {
   return (dollars - thousands * 1_000) * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
+/** The thousands and the trillionths of a non-negative amount. */
+export function usdPartsOf(usd: number): UsdParts {
+  const thousands = thousandsIn(usd);
+  return { thousands, pico: picoIn(usd, thousands) };
+}
+
 /** The double next to an amount. */
 export function usdOf(thousands: number, pico: number): number {
   const all = thousands * PICO_PER_THOUSAND + pico;

@@ -56,6 +56,10 @@ const sumTable = (table: string, key: readonly string[]) =>
     ['bucket_start', 'timestamptz', ({ bucketStart }) => timeText(bucketStart)],
     ...keyColumns(key),
     sum('requests', ({ requests }) => requests),
+    sum('rejected', ({ rejected }) => rejected),
+    sum('unpriced', ({ unpriced }) => unpriced),
+    sum('estimated', ({ estimated }) => estimated),
+    sum('missing_usage', ({ missingUsage }) => missingUsage),
     sum('errors_4xx', ({ errors4xx }) => errors4xx),
     sum('errors_5xx', ({ errors5xx }) => errors5xx),
     sum('streams', ({ streams }) => streams),
@@ -63,6 +67,7 @@ const sumTable = (table: string, key: readonly string[]) =>
     sum('output_tokens', ({ outputTokens }) => outputTokens),
     sum('total_tokens', ({ totalTokens }) => totalTokens),
     ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
+    ['cost_upper_usd', 'numeric', ({ upper }) => usdText(upper.thousands, upper.pico), added('cost_upper_usd')],
     sum('latency_ms', ({ latencyMs }) => latencyMs),
     ['latency_ms_min', 'bigint', ({ latencyMsMin }) => String(latencyMsMin), least('latency_ms_min')],
     ['latency_ms_max', 'bigint', ({ latencyMsMax }) => String(latencyMsMax), greatest('latency_ms_max')],
@@ -90,7 +95,9 @@ const DAY_USAGE = new SumTable<UsageSum>('day_usage', [
   ['gateway_key_id', 'text', (row) => row.gateway_key_id],
   sum('requests', ({ requests }) => requests),
   sum('total_tokens', (row) => row.total_tokens),
+  sum('estimated_tokens', (row) => row.estimated_tokens),
   ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
+  ['cost_upper_usd', 'numeric', ({ upper }) => usdText(upper.thousands, upper.pico), added('cost_upper_usd')],
 ]);
 
 /** Adds inserted traces to every sum. The sums with the fewest rows come last, because all writers wait for these until the commit. */

@@ -35,15 +35,12 @@ function hasTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
   return min !== undefined || max !== undefined;
 }
 
-function matchingDays({ tenant, provider, model, api_key_hash: hash }: TraceQuery, conditions: Conditions): string {
-  if ([tenant, provider, model, hash].every((filter) => filter === undefined)) return 'SELECT day FROM days';
+/** Sums are by the model that served, lists by the requested one, so the model selects no days. */
+function matchingDays({ tenant, provider, api_key_hash: hash }: TraceQuery, conditions: Conditions): string {
+  if ([tenant, provider, hash].every((filter) => filter === undefined)) return 'SELECT day FROM days';
   const rowsOf = hash === undefined ? (tenant ?? ALL_TENANTS) : tenant;
   conditions.addSql('bucket_start >= (SELECT min(day) FROM days)').add('org_id =', rowsOf?.org_id);
-  conditions
-    .add('workspace_id =', rowsOf?.workspace_id)
-    .add('provider =', provider)
-    .add('model =', model)
-    .add('api_key_hash =', hash);
+  conditions.add('workspace_id =', rowsOf?.workspace_id).add('provider =', provider).add('api_key_hash =', hash);
   return `SELECT bucket_start FROM trace_sums_by_${hash === undefined ? 'model' : 'key'}_day ${conditions.where()}`;
 }
 

@@ -16,7 +16,13 @@ type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
 /** The sums of `trace_sums_*`, and the same for a single trace. */
 const SUMS: Readonly<Record<MeasurePart, Sums>> = {
   tokens: { input_tokens: 'input_tokens', output_tokens: 'output_tokens', total_tokens: 'total_tokens' },
-  cost: { cost_usd: 'estimated_cost_usd' },
+  cost: { cost_usd: 'estimated_cost_usd', cost_upper_usd: 'coalesce(cost_upper_usd, estimated_cost_usd)' },
+  unknown: {
+    unpriced: `(cost_status = 'unpriced')::int`,
+    estimated: `(cost_status = 'estimated')::int`,
+    missing_usage: `(usage_status IN ('missing', 'undecodable') AND cost_status <> 'free')::int`,
+  },
+  rejected: { rejected: `(outcome = 'rejected')::int` },
   errors: { errors_4xx: '(response_status BETWEEN 400 AND 499)::int', errors_5xx: '(response_status >= 500)::int' },
   latency: { latency_ms: 'latency_ms' },
   percentiles: {},
@@ -30,10 +36,8 @@ const EXTREMES: Readonly<Partial<Record<MeasurePart, Extremes>>> = {
 
 const GROUP_COLUMNS = {
   provider: 'provider',
-  model: 'model',
   route: `CASE WHEN provider IN ('openai', 'anthropic') THEN '/' || provider || '/*' ELSE '/other' END`,
   key: 'gateway_key_id',
-  api_key_hash: 'api_key_hash',
 } as const;
 
 /** Traces read for a part of an hour: their hour, and the `created_at` range of traces that started in it. */
@@ -95,7 +99,7 @@ function bucketsOf(query: MeasureQuery, sources: readonly string[]): string {
 /** A JSON number would lose digits of money. */
 function elementOf(name: string): string {
   if (name === 'last_active_at') return 'floor(extract(epoch FROM last_active_at) * 1000)';
-  return name === 'cost_usd' ? 'cost_usd::text' : name;
+  return name === 'cost_usd' || name === 'cost_upper_usd' ? `${name}::text` : name;
 }
 
 /** The rows of the tenant. Without one, by model those of all tenants, and by key those of each. */
@@ -117,7 +121,8 @@ function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, w
   ];
   where.addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
   where.addCreated({ from: hour.first, before: hour.last + 1 });
-  return select(query, startOf(query, '"timestamp"'), columns, 'traces', where, `coalesce(encode(api_key_hash, 'hex'), '')`);
+  const hash = `coalesce(encode(api_key_hash, 'hex'), '')`;
+  return select(query, startOf(query, '"timestamp"'), columns, 'traces', where, hash, 'coalesce(response_model, model)');
 }
 
 function select(
@@ -127,11 +132,13 @@ function select(
   table: string,
   where: Conditions,
   hash: string,
+  /** The model that served, by which sums are. */
+  model = 'model',
 ): string {
   const { groupBy, tenant } = query;
-  const group = groupBy === undefined ? `''` : groupBy === 'api_key_hash' ? hash : GROUP_COLUMNS[groupBy];
+  const group = groupBy === undefined ? `''` : { ...GROUP_COLUMNS, api_key_hash: hash, model }[groupBy];
   where.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
-  for (const column of MEASURE_FILTERS) where.add(`${column} =`, query[column]);
+  for (const column of MEASURE_FILTERS) where.add(`${column === 'model' ? model : column} =`, query[column]);
   return `SELECT ${start} AS bucket, ${group} COLLATE "C" AS grp, ${columns.join(', ')} FROM ${table} ${where.where()}`;
 }
 

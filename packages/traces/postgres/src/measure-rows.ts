@@ -12,6 +12,11 @@ export interface MeasureRow {
   readonly output_tokens?: readonly number[];
   readonly total_tokens?: readonly number[];
   readonly cost_usd?: readonly string[];
+  readonly cost_upper_usd?: readonly string[];
+  readonly rejected?: readonly number[];
+  readonly unpriced?: readonly number[];
+  readonly estimated?: readonly number[];
+  readonly missing_usage?: readonly number[];
   readonly errors_4xx?: readonly number[];
   readonly errors_5xx?: readonly number[];
   readonly streams?: readonly number[];
@@ -28,10 +33,13 @@ export interface MeasureRow {
 
 const NO_COST: UsdParts = { thousands: 0, pico: 0 };
 
+function costIn(text: string | undefined): UsdParts {
+  return text === undefined ? NO_COST : usdPartsIn(text);
+}
+
 /** The measures of a row, in the order of its groups. */
 export function* measuresIn(query: MeasureQuery, row: MeasureRow): Generator<Measure> {
   for (const [at, group] of row.names.entries()) {
-    const cost = row.cost_usd?.[at];
     const [latencyMsMin, latencyMsMax] = [row.latency_ms_min?.[at] ?? 0, row.latency_ms_max?.[at] ?? 0];
     const counts = needsPercentiles(query) ? latencyCounts(row, at) : [];
     // A percentile is the middle of its bucket, which may be beyond the measured latencies.
@@ -40,12 +48,17 @@ export function* measuresIn(query: MeasureQuery, row: MeasureRow): Generator<Mea
       bucketStart: row.bucket,
       group,
       requests: row.requests[at] ?? 0,
+      rejected: row.rejected?.[at] ?? 0,
+      unpriced: row.unpriced?.[at] ?? 0,
+      estimated: row.estimated?.[at] ?? 0,
+      missingUsage: row.missing_usage?.[at] ?? 0,
       errors4xx: row.errors_4xx?.[at] ?? 0,
       errors5xx: row.errors_5xx?.[at] ?? 0,
       inputTokens: row.input_tokens?.[at] ?? 0,
       outputTokens: row.output_tokens?.[at] ?? 0,
       totalTokens: row.total_tokens?.[at] ?? 0,
-      cost: cost === undefined ? NO_COST : usdPartsIn(cost),
+      cost: costIn(row.cost_usd?.[at]),
+      upper: costIn(row.cost_upper_usd?.[at]),
       latencyMs: row.latency_ms?.[at] ?? 0,
       latencyMsMin,
       latencyMsMax,

@@ -5,7 +5,7 @@ import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import { PLAIN_POLICY, plainExchange } from '@vitrine/trace-derivation/testing/plain-exchange';
 import { DAY, ONE, TWO } from '@vitrine/traces/testing/contract-store';
-import { backgroundReference } from '@vitrine/traces/background-response';
+import { backgroundReference, batchFileReference } from '@vitrine/traces/background-response';
 import { isSettled } from '@vitrine/traces/record-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
@@ -54,6 +54,20 @@ test('its usage counts once, on its key, whichever gateway sees it', async () =>
   expect(polls).toContainEqual([3, 'gk_1']);
   await one.write(created('resp_1'));
   expect(await one.poll('resp_1')).toEqual([0, 'gk_1']);
+});
+
+test('a file of results counts once, as the batch that named it', async () => {
+  const { write, poll } = gateway();
+  const described = (of: Partial<TraceRecord> = {}) =>
+    plainTrace(DAY, { scope: OTHER_KEY, batch_files: [batchFileReference({ batch: 'batch_1', file: 'file_1' })], ...of });
+  await write(described());
+  expect(await poll('file_1')).toEqual([0, 'gk_1']);
+  await write(created('batch_1'), described({ scope: TWO }));
+  expect(await poll('file_1', { scope: TWO })).toEqual([0, 'gk_2']);
+  await write(described(), described());
+  expect(await poll('file_1', { scope: OTHER_KEY })).toEqual([3, 'gk_1']);
+  await write(described());
+  expect(await poll('file_1')).toEqual([0, 'gk_1']);
 });
 
 test('a lost record creates and counts nothing', async () => {

@@ -10,11 +10,12 @@ type BackgroundRecord = TraceRecord & { readonly background: NonNullable<TraceRe
  *  finished ones in the transaction of the records, so that both are committed or neither. Rows are locked in key order. */
 export async function settleBackground(queryable: Queryable, records: readonly TraceRecord[]): Promise<readonly TraceRecord[]> {
   const found = records.filter(isBackground).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
-  if (found.length === 0) return records;
   await storeCreated(
     queryable,
     found.filter(({ background }) => background.role === 'created'),
   );
+  await storeFiles(queryable, records);
+  if (found.length === 0) return records;
   const creators = await claim(
     queryable,
     found.filter(({ background }) => background.role === 'finished'),
@@ -47,6 +48,27 @@ async function storeCreated(queryable: Queryable, records: readonly BackgroundRe
       records.map(({ scope }) => scope.role),
       records.map(({ model }) => model),
       records.map(({ created_at: createdAt }) => new Date(createdAt)),
+    ],
+  );
+}
+
+/** A file of results has the creator of its batch. */
+async function storeFiles(queryable: Queryable, records: readonly TraceRecord[]): Promise<void> {
+  const files = records
+    .flatMap(({ scope, batch_files: listed = [] }) => listed.map((one) => ({ scope, ...one })))
+    .toSorted((left, right) => (nameOf(left.scope, left.file) < nameOf(right.scope, right.file) ? -1 : 1));
+  if (files.length === 0) return;
+  await queryable.execute(
+    `INSERT INTO background_responses (org_id, workspace_id, response, gateway_key_id, role, model, created_at)
+     SELECT org_id, workspace_id, f.file, b.gateway_key_id, b.role, b.model, b.created_at
+     FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS f (org_id, workspace_id, response, file, number)
+     JOIN background_responses AS b USING (org_id, workspace_id, response)
+     ORDER BY f.number ON CONFLICT DO NOTHING`,
+    [
+      files.map(({ scope }) => scope.org_id),
+      files.map(({ scope }) => scope.workspace_id),
+      files.map(({ batch }) => `\\x${batch}`),
+      files.map(({ file }) => `\\x${file}`),
     ],
   );
 }

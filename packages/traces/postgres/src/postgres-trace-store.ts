@@ -77,12 +77,15 @@ export class PostgresTraceStore implements OwnedTraceStore {
 
   async quotaTotals(day: string): Promise<DayUsage[]> {
     const rows = await available(
-      this.#quotas.query<Omit<DayUsage, 'cost_usd'> & { readonly cost_usd: string }>(
-        'SELECT day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd FROM day_usage WHERE day = $1',
+      this.#quotas.query<
+        Omit<DayUsage, 'cost_usd' | 'cost_upper_usd'> & { readonly cost_usd: string; readonly cost_upper_usd: string }
+      >(
+        `SELECT day, org_id, workspace_id, gateway_key_id, requests, total_tokens, estimated_tokens, cost_usd, cost_upper_usd
+         FROM day_usage WHERE day = $1`,
         [day],
       ),
     );
-    return rows.map((row) => ({ ...row, cost_usd: Number(row.cost_usd) }));
+    return rows.map((row) => ({ ...row, cost_usd: Number(row.cost_usd), cost_upper_usd: Number(row.cost_upper_usd) }));
   }
 
   /** By the clock of the database. */

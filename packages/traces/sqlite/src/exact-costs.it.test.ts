@@ -115,7 +115,7 @@ test('an average is printed without noise', async () => {
   const records = [0.00000615, 0.0000041, 0.00000205].map((estimated_cost_usd, i) => plainTrace(T0 + i, { estimated_cost_usd }));
   writer.write(records);
   expect(await responseOf(reader, 'cost', { bucket: 'day' })).toContain(
-    '"total_cost_usd":0.0000123,"request_count":3,"avg_cost_usd":0.0000041}',
+    '"total_cost_upper_usd":0.0000123,"request_count":3,"avg_cost_usd":0.0000041,"avg_cost_upper_usd":0.0000041,',
   );
 });
 

@@ -4,27 +4,31 @@ import { splitRange, type Span } from '@vitrine/traces/split-range';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { MEASURE_FILTERS, needsPercentiles, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
-import { picoIn, thousandsIn } from '@vitrine/traces/usd';
+import { usdPartsOf } from '@vitrine/traces/usd';
 import { bounded, boundsOf, createdRange } from './created-range.ts';
 import { readLatencies } from './latencies-text.ts';
 import { MeasureSums } from './measure-sums.ts';
-import type { MeasureTable } from './measure-table.ts';
+import { PLACES, type MeasureTable } from './measure-table.ts';
 import { NO_TENANT, tenantsIn, type Level } from './sum-tables.ts';
 import { hexOf } from './trace-columns.ts';
 
 const GROUP_COLUMNS = {
   provider: 'provider',
-  model: 'model',
   route: 'provider',
   key: 'gateway_key_id',
   api_key_hash: 'api_key_hash',
 };
 
 /** The columns of a measure after the time and the group: of sums, and of a trace. */
-const SUMS = `requests, input_tokens, output_tokens, total_tokens, cost_thousands, cost_pico, errors_4xx, errors_5xx, latency_ms,
-  latency_ms_min, latency_ms_max, streams, first_token_us, last_active_at`;
-const TRACE = `1, input_tokens, output_tokens, total_tokens, estimated_cost_usd, 0, response_status BETWEEN 400 AND 499,
-  response_status >= 500, latency_ms, latency_ms, latency_ms, time_to_first_token_us > 0, time_to_first_token_us, timestamp`;
+const SUMS = `requests, input_tokens, output_tokens, total_tokens, cost_thousands, cost_pico, upper_thousands, upper_pico, rejected, unpriced,
+  estimated, missing_usage, errors_4xx, errors_5xx, latency_ms, latency_ms_min, latency_ms_max, streams, first_token_us, last_active_at`;
+const TRACE = `1, input_tokens, output_tokens, total_tokens, estimated_cost_usd, 0, coalesce(cost_upper_usd, estimated_cost_usd), 0,
+  outcome = 'rejected', cost_status = 'unpriced', cost_status = 'estimated',
+  usage_status IN ('missing', 'undecodable') AND cost_status <> 'free', response_status BETWEEN 400 AND 499, response_status >= 500,
+  latency_ms, latency_ms, latency_ms, time_to_first_token_us > 0, time_to_first_token_us, timestamp`;
+/** Sums are by the model that served. */
+const OF_SUMS = { provider: 'provider', model: 'model' };
+const OF_TRACES = { ...OF_SUMS, model: 'coalesce(response_model, model)' };
 
 /** Measures by sums: whole days and hours from `trace_sums`, and the parts of hours at the edges of a range from the traces themselves. */
 export class MeasureReader {
@@ -75,7 +79,9 @@ export class MeasureReader {
         const values = row as unknown as (number | string)[];
         const at = sums.add(Number(values[0]), nameOf(query, values[1]), values);
         if (latencies !== '')
-          readLatencies(String(values[16]), (bucket, count) => addLatency(sums.latenciesOf(at), bucket, count));
+          readLatencies(String(values[PLACES.lastActive + 1]), (bucket, count) =>
+            addLatency(sums.latenciesOf(at), bucket, count),
+          );
         if (sums.isTooMany) return;
       }
     }
@@ -86,35 +92,38 @@ export class MeasureReader {
     const created = createdRange(this.#database, { from, to: before - 1 });
     if (created === undefined) return;
     const tenant = query.tenant === undefined ? [] : ['org_id = ?', 'workspace_id = ?'];
-    const where = conditionsOf(query, ['id >= ?', 'id < ?', 'timestamp >= ?', 'timestamp < ?', ...tenant]);
+    const where = conditionsOf(query, ['id >= ?', 'id < ?', 'timestamp >= ?', 'timestamp < ?', ...tenant], OF_TRACES);
     // In table order, because an index would look up each trace separately.
     const statement = this.#database.prepare(
-      `SELECT timestamp, ${groupColumn(query)}, ${TRACE} FROM traces NOT INDEXED WHERE ${where.sql}`,
+      `SELECT timestamp, ${groupColumn(query, OF_TRACES)}, ${TRACE} FROM traces NOT INDEXED WHERE ${where.sql}`,
     );
     statement.setReturnArrays(true);
     const ids = [hexOf(firstIdOf(created.first)), hexOf(firstIdOf(created.last + 1))];
     const owner = query.tenant === undefined ? [] : [query.tenant.org_id, query.tenant.workspace_id];
     for (const row of statement.iterate(...ids, from, before, ...owner, ...where.values)) {
       const values = row as unknown as (number | string | null)[];
-      const usd = Number(values[6]);
-      values[6] = thousandsIn(usd);
-      values[7] = picoIn(usd, values[6]);
+      for (const at of [PLACES.costThousands, PLACES.upperThousands]) {
+        const { thousands, pico } = usdPartsOf(Number(values[at]));
+        values[at] = thousands;
+        values[at + 1] = pico;
+      }
       const at = sums.add(Number(values[0]), nameOf(query, values[1]), values);
-      if (needsPercentiles(query)) addLatency(sums.latenciesOf(at), bucketOf(Number(values[10])), 1);
+      if (needsPercentiles(query)) addLatency(sums.latenciesOf(at), bucketOf(Number(values[PLACES.latencyMs])), 1);
       if (sums.isTooMany) return;
     }
   }
 }
 
-function conditionsOf(query: MeasureQuery, sql: string[]): { sql: string; values: SQLInputValue[] } {
+function conditionsOf(query: MeasureQuery, sql: string[], columns = OF_SUMS): { sql: string; values: SQLInputValue[] } {
   const given = MEASURE_FILTERS.filter((column) => query[column] !== undefined);
   return {
-    sql: [...sql, ...given.map((column) => `${column} = ?`)].join(' AND '),
+    sql: [...sql, ...given.map((column) => `${columns[column]} = ?`)].join(' AND '),
     values: given.map((column) => query[column] ?? ''),
   };
 }
 
-function groupColumn({ groupBy }: MeasureQuery): string {
+function groupColumn({ groupBy }: MeasureQuery, columns = OF_SUMS): string {
+  if (groupBy === 'model') return columns.model;
   return groupBy === undefined ? "''" : GROUP_COLUMNS[groupBy];
 }
 

@@ -10,6 +10,10 @@ const PERCENTILES = [
   [PLACES.p95Ms, 0.95],
   [PLACES.p99Ms, 0.99],
 ] as const;
+const COSTS = [
+  [PLACES.costThousands, PLACES.costPico],
+  [PLACES.upperThousands, PLACES.upperPico],
+] as const;
 /** Positions of a row that are the maximum or minimum of the added values. */
 const EXTREMES: ReadonlyMap<number, (...values: number[]) => number> = new Map([
   [PLACES.latencyMsMin, Math.min],
@@ -17,7 +21,7 @@ const EXTREMES: ReadonlyMap<number, (...values: number[]) => number> = new Map([
   [PLACES.lastActive, Math.max],
 ]);
 
-/** The measures of a query while being summed: rows of one array, because an object for each would be eighteen numbers on the heap. */
+/** The measures of a query while being summed: rows of one array, because an object for each would be two dozen numbers on the heap. */
 export class MeasureSums {
   readonly #query: MeasureQuery;
   readonly #buckets = new Map<number, Map<string, number>>();
@@ -43,9 +47,10 @@ export class MeasureSums {
       const [sum, value] = [numbers[first + place] ?? 0, Number(sums[place])];
       numbers[first + place] = EXTREMES.get(place)?.(sum, value) ?? sum + value;
     }
-    if (numbers[first + PLACES.costPico]! >= PICO_PER_THOUSAND) {
-      numbers[first + PLACES.costPico]! -= PICO_PER_THOUSAND;
-      numbers[first + PLACES.costThousands]! += 1;
+    for (const [thousands, pico] of COSTS) {
+      if (numbers[first + pico]! < PICO_PER_THOUSAND) continue;
+      numbers[first + pico]! -= PICO_PER_THOUSAND;
+      numbers[first + thousands]! += 1;
     }
     return row;
   }

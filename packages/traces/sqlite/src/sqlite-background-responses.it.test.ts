@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { backgroundReference } from '@vitrine/traces/background-response';
+import { backgroundReference, batchFileReference } from '@vitrine/traces/background-response';
 import { isSettled } from '@vitrine/traces/record-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
@@ -49,6 +49,19 @@ test('its usage counts once, on the key that created it, for its tenant only', (
 
 test('one that is created and seen in one batch counts', () => {
   expect(writer.write([created('resp_1'), finished('resp_1')])).toMatchObject(['written', { settled: { total_tokens: 3 } }]);
+});
+
+test('a file of results counts once, as the batch that named it', () => {
+  const described = (of: Partial<TraceRecord> = {}) =>
+    plainTrace(T0, { scope: MINE, batch_files: [batchFileReference({ batch: 'batch_1', file: 'file_1' })], ...of });
+  writer.write([described()]);
+  expect(stored(finished('file_1'))).toEqual([0, 'gk_1']);
+  writer.write([created('batch_1'), described({ scope: OTHER_TENANT })]);
+  expect(stored(finished('file_1', { scope: OTHER_TENANT }))).toEqual([0, 'gk_1']);
+  writer.write([described({ scope: scope('o', 'gk_2') })]);
+  expect(stored(finished('file_1', { scope: scope('o', 'gk_2') }))).toEqual([3, 'gk_1']);
+  writer.write([described()]);
+  expect(stored(finished('file_1'))).toEqual([0, 'gk_1']);
 });
 
 test('a failed write creates and counts nothing', () => {

@@ -13,6 +13,7 @@ const CHECKED_EVERY = 256;
 export class SqliteBackgroundResponses {
   readonly #max: number;
   readonly #add: StatementSync;
+  readonly #link: StatementSync;
   readonly #take: StatementSync;
   readonly #trim: StatementSync;
   #added = 0;
@@ -20,6 +21,10 @@ export class SqliteBackgroundResponses {
   constructor(database: DatabaseSync, max: number = BACKGROUND_RESPONSES_MAX) {
     this.#max = max;
     this.#add = database.prepare('INSERT INTO background_responses VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING');
+    this.#link = database.prepare(
+      `INSERT INTO background_responses SELECT org_id, workspace_id, ?, gateway_key_id, role, model, created_at, 0
+       FROM background_responses WHERE org_id = ? AND workspace_id = ? AND response = ? ON CONFLICT DO NOTHING`,
+    );
     this.#take = database.prepare(
       `UPDATE background_responses SET counted = 1 WHERE org_id = ? AND workspace_id = ? AND response = ? AND counted = 0
        RETURNING gateway_key_id, role, model`,
@@ -32,12 +37,18 @@ export class SqliteBackgroundResponses {
 
   /** The stored form of `record`, which differs from the derived one if it read back a finished response. */
   settle(record: TraceRecord): TraceRecord {
-    const { background } = record;
+    const { background, batch_files: files = [] } = record;
+    for (const { batch, file } of files) this.#addFile(record.scope, batch, file);
     if (background === undefined) return record;
     const response = Buffer.from(background.response, 'hex');
     if (background.role === 'finished') return settledRecord(record, this.#claim(record.scope, response));
     this.#remember(record, response);
     return record;
+  }
+
+  /** A file of results has the creator of its batch. */
+  #addFile({ org_id, workspace_id }: ExchangeScope, batch: string, file: string): void {
+    this.#link.run(Buffer.from(file, 'hex'), org_id, workspace_id, Buffer.from(batch, 'hex'));
   }
 
   #remember({ scope, model, created_at }: TraceRecord, response: Uint8Array): void {

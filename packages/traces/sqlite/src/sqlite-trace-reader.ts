@@ -58,14 +58,16 @@ export class SqliteTraceReader implements Disposable {
   /** The usage of every key on a day (`YYYY-MM-DD`). */
   quotaTotals(day: string): DayUsage[] {
     const rows = this.#database.prepare('SELECT * FROM day_usage WHERE day = ?').all(day);
-    return rows.map(({ org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_thousands, cost_pico }) => ({
+    return rows.map((row) => ({
       day,
-      org_id: String(org_id),
-      workspace_id: String(workspace_id),
-      gateway_key_id: String(gateway_key_id),
-      requests: Number(requests),
-      total_tokens: Number(total_tokens),
-      cost_usd: usdOf(Number(cost_thousands), Number(cost_pico)),
+      org_id: String(row['org_id']),
+      workspace_id: String(row['workspace_id']),
+      gateway_key_id: String(row['gateway_key_id']),
+      requests: Number(row['requests']),
+      total_tokens: Number(row['total_tokens']),
+      estimated_tokens: Number(row['estimated_tokens']),
+      cost_usd: usdOf(Number(row['cost_thousands']), Number(row['cost_pico'])),
+      cost_upper_usd: usdOf(Number(row['upper_thousands']), Number(row['upper_pico'])),
     }));
   }
 

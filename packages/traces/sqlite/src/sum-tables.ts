@@ -9,20 +9,29 @@ import { LATENCIES_ADDED_UP_AT, latenciesText, readLatencies } from './latencies
 /** The largest safe integer of JavaScript. Unrealistic sums are capped at it. */
 const MOST = Number.MAX_SAFE_INTEGER;
 const added = (name: string) => `${name} = min(${name} + excluded.${name}, ${MOST})`;
-const COST = `
-  cost_thousands = min(cost_thousands + excluded.cost_thousands + (cost_pico + excluded.cost_pico) / 1000000000000000, ${MOST}),
-  cost_pico = (cost_pico + excluded.cost_pico) % 1000000000000000`;
-const SUMMED = ['requests', 'errors_4xx', 'errors_5xx', 'streams', 'input_tokens', 'output_tokens', 'total_tokens', 'latency_ms'];
+const money = (name: string) => `
+  ${name}_thousands = min(${name}_thousands + excluded.${name}_thousands
+    + (${name}_pico + excluded.${name}_pico) / 1000000000000000, ${MOST}),
+  ${name}_pico = (${name}_pico + excluded.${name}_pico) % 1000000000000000`;
+const COSTS = `${money('cost')}, ${money('upper')}`;
+const COST_COLUMNS = ['cost_thousands', 'cost_pico', 'upper_thousands', 'upper_pico'];
+const COUNTS = ['requests', 'rejected', 'unpriced', 'estimated', 'missing_usage', 'errors_4xx', 'errors_5xx', 'streams'];
+const SUMMED = [...COUNTS, 'input_tokens', 'output_tokens', 'total_tokens', 'latency_ms', 'first_token_us'];
+const SUM_KEY = ['level', 'org_id', 'workspace_id', 'bucket_start', 'gateway_key_id', 'api_key_hash', 'provider', 'model'];
+const EXTREMES = ['latency_ms_min', 'latency_ms_max', 'last_active_at', 'first_created_at', 'last_created_at', 'latencies'];
+const insert = (table: string, columns: readonly string[]) =>
+  `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`;
 
-const ADD_SUM = `INSERT INTO trace_sums VALUES (${Array(25).fill('?').join()}) ON CONFLICT DO UPDATE SET
-  ${[...SUMMED, 'first_token_us'].map(added).join(', ')}, ${COST},
+const ADD_SUM = `${insert('trace_sums', [...SUM_KEY, ...SUMMED, ...COST_COLUMNS, ...EXTREMES])} ON CONFLICT DO UPDATE SET
+  ${SUMMED.map(added).join(', ')}, ${COSTS},
   latency_ms_min = min(latency_ms_min, excluded.latency_ms_min), latency_ms_max = max(latency_ms_max, excluded.latency_ms_max),
   last_active_at = max(last_active_at, excluded.last_active_at),
   first_created_at = min(first_created_at, excluded.first_created_at), last_created_at = max(last_created_at, excluded.last_created_at),
   latencies = CASE WHEN length(latencies) < ${LATENCIES_ADDED_UP_AT} THEN latencies || excluded.latencies
     ELSE add_up_latencies(latencies || excluded.latencies) END`;
-const ADD_USAGE = `INSERT INTO day_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-  ${added('requests')}, ${added('total_tokens')}, ${COST}`;
+const USED = ['requests', 'total_tokens', 'estimated_tokens'];
+const ADD_USAGE = `${insert('day_usage', ['day', 'org_id', 'workspace_id', 'gateway_key_id', ...USED, ...COST_COLUMNS])}
+  ON CONFLICT DO UPDATE SET ${USED.map(added).join(', ')}, ${COSTS}`;
 
 /** The tenant of the sums of all tenants. */
 export const NO_TENANT: Tenant = { org_id: '', workspace_id: '' };
@@ -65,15 +74,26 @@ export class SumTables {
   }
 
   #addUsageOf(records: readonly TraceRecord[]): void {
-    for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost } of usageSums(records)) {
-      const { thousands, pico } = cost;
-      this.#addUsage.run(day, org_id, workspace_id, gateway_key_id, requests, Math.min(total_tokens, MOST), thousands, pico);
+    for (const { day, org_id, workspace_id, gateway_key_id, cost, upper, ...used } of usageSums(records)) {
+      const counts = [used.requests, used.total_tokens, used.estimated_tokens].map((count) => Math.min(count, MOST));
+      const costs = [cost.thousands, cost.pico, upper.thousands, upper.pico];
+      this.#addUsage.run(day, org_id, workspace_id, gateway_key_id, ...counts, ...costs);
     }
   }
 }
 
 function valuesOf(level: string, [org = '', workspace = '', ...key]: readonly string[], sum: TraceSum): SQLInputValue[] {
-  const sums = [sum.requests, sum.errors4xx, sum.errors5xx, sum.streams, sum.inputTokens, sum.outputTokens, sum.totalTokens];
+  const counts = [
+    sum.requests,
+    sum.rejected,
+    sum.unpriced,
+    sum.estimated,
+    sum.missingUsage,
+    sum.errors4xx,
+    sum.errors5xx,
+    sum.streams,
+  ];
+  const sums = [...counts, sum.inputTokens, sum.outputTokens, sum.totalTokens, sum.latencyMs, sum.firstTokenUs];
   return [
     level,
     org,
@@ -83,10 +103,10 @@ function valuesOf(level: string, [org = '', workspace = '', ...key]: readonly st
     ...sums.map((value) => Math.min(value, MOST)),
     sum.cost.thousands,
     sum.cost.pico,
-    Math.min(sum.latencyMs, MOST),
+    sum.upper.thousands,
+    sum.upper.pico,
     sum.latencyMsMin,
     sum.latencyMsMax,
-    Math.min(sum.firstTokenUs, MOST),
     sum.lastActive,
     sum.firstCreated,
     sum.lastCreated,

@@ -8,7 +8,22 @@ import { columnType } from './trace-columns.ts';
 /** The version of the first release. Files of earlier versions are not read. */
 export const FIRST_SCHEMA_VERSION = 5;
 /** Statements that migrate a file from each version to the next, starting with the first. A change of the tables below appends one. */
-const STEPS: readonly string[] = [];
+const STEPS: readonly string[] = [
+  // What is not known of costs and usage. Before it, everything was counted as known.
+  `ALTER TABLE traces ADD COLUMN cost_upper_usd REAL;
+  ALTER TABLE traces ADD COLUMN response_model TEXT;
+  ALTER TABLE trace_sums ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE trace_sums ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE trace_sums ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE trace_sums ADD COLUMN missing_usage INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE trace_sums ADD COLUMN upper_thousands INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE trace_sums ADD COLUMN upper_pico INTEGER NOT NULL DEFAULT 0;
+  UPDATE trace_sums SET upper_thousands = cost_thousands, upper_pico = cost_pico;
+  ALTER TABLE day_usage ADD COLUMN estimated_tokens INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE day_usage ADD COLUMN upper_thousands INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE day_usage ADD COLUMN upper_pico INTEGER NOT NULL DEFAULT 0;
+  UPDATE day_usage SET upper_thousands = cost_thousands, upper_pico = cost_pico;`,
+];
 /** Version of the tables below, stored in the file itself (`PRAGMA user_version`). */
 export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + STEPS.length;
 
@@ -58,6 +73,10 @@ const SUMS = `
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
     requests INTEGER NOT NULL,
+    rejected INTEGER NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    estimated INTEGER NOT NULL DEFAULT 0,
+    missing_usage INTEGER NOT NULL DEFAULT 0,
     errors_4xx INTEGER NOT NULL,
     errors_5xx INTEGER NOT NULL,
     streams INTEGER NOT NULL,
@@ -66,6 +85,8 @@ const SUMS = `
     total_tokens INTEGER NOT NULL,
     cost_thousands INTEGER NOT NULL,
     cost_pico INTEGER NOT NULL,
+    upper_thousands INTEGER NOT NULL DEFAULT 0,
+    upper_pico INTEGER NOT NULL DEFAULT 0,
     latency_ms INTEGER NOT NULL,
     latency_ms_min INTEGER NOT NULL,
     latency_ms_max INTEGER NOT NULL,
@@ -83,8 +104,11 @@ const SUMS = `
     gateway_key_id TEXT NOT NULL,
     requests INTEGER NOT NULL,
     total_tokens INTEGER NOT NULL,
+    estimated_tokens INTEGER NOT NULL DEFAULT 0,
     cost_thousands INTEGER NOT NULL,
     cost_pico INTEGER NOT NULL,
+    upper_thousands INTEGER NOT NULL DEFAULT 0,
+    upper_pico INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (day, org_id, workspace_id, gateway_key_id)
   ) STRICT, WITHOUT ROWID;`;
 

@@ -31,7 +31,9 @@ const used = (key: string, tokens: number, costUsd = 0): DayUsage => ({
   gateway_key_id: key,
   requests: 1,
   total_tokens: tokens,
+  estimated_tokens: 0,
   cost_usd: costUsd,
+  cost_upper_usd: costUsd,
 });
 const takenBy = (key: string) => ({
   scope: { org_id: 'org', workspace_id: 'ws', gateway_key_id: key, role: 'developer' },

@@ -4,7 +4,8 @@ import type { BodyKind } from '../redaction.ts';
 export function bodyKindOf(contentType: string = ''): BodyKind {
   const type = contentType.toLowerCase();
   if (type.includes('json')) return 'json';
-  return type.includes('text/event-stream') ? 'sse' : undefined;
+  if (type.includes('text/event-stream')) return 'sse';
+  return type.includes('multipart/form-data') ? 'form' : undefined;
 }
 
 /** A body's content coding for derivation: in lower case, '' for none. */

@@ -34,6 +34,8 @@ const ofRecordedFields = Object.fromEntries(
   }),
 ) as Arbitraries<keyof typeof RECORDED_FIELDS>;
 
+const reference = bytes(32).map((hash) => Buffer.from(hash).toString('hex'));
+
 /** Every field of a record. A missing one does not compile. */
 const fields: Arbitraries<keyof TraceRecord> = {
   ...ofRecordedFields,
@@ -54,13 +56,10 @@ const fields: Arbitraries<keyof TraceRecord> = {
   request_body: fc.option(text, { nil: undefined }),
   response_body: fc.option(text, { nil: undefined }),
   metadata: text,
-  background: fc.option(
-    fc.record({
-      role: fc.constantFrom(...BACKGROUND_ROLES),
-      response: bytes(32).map((hash) => Buffer.from(hash).toString('hex')),
-    }),
-    { nil: undefined },
-  ),
+  background: fc.option(fc.record({ role: fc.constantFrom(...BACKGROUND_ROLES), response: reference }), { nil: undefined }),
+  response_model: fc.option(text, { nil: undefined }),
+  upper_tokens: fc.option(count, { nil: undefined }),
+  batch_files: fc.option(fc.array(fc.record({ batch: reference, file: reference }), { maxLength: 3 }), { nil: undefined }),
 };
 
 /** Any record that a derivation could make. */

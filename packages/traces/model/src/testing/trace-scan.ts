@@ -6,6 +6,7 @@ import { GROUPS, MEASURE_PARTS, needsPercentiles, type Measure, type MeasureQuer
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
+import { COST_STATUSES, USAGE_STATUSES } from '../trace-values.ts';
 import { PICO_PER_USD, usdOf } from '../usd.ts';
 import { write, type ContractStore } from './contract-store.ts';
 
@@ -54,6 +55,10 @@ const trace = fc.record({
   scope: fc.constantFrom(...SCOPES),
   provider: fc.constantFrom('openai' as const, 'anthropic' as const, 'unknown' as const),
   model: fc.constantFrom('small', 'large', 'unknown'),
+  response_model: fc.constantFrom(undefined, undefined, 'small', 'served'),
+  outcome: fc.constantFrom('completed' as const, 'completed' as const, 'rejected' as const, 'client_closed' as const),
+  usage_status: fc.constantFrom(...USAGE_STATUSES),
+  cost_status: fc.constantFrom(...COST_STATUSES),
   api_key_hash: fc.constantFrom(...HASHES),
   response_status: fc.constantFrom(200, 200, 201, 404, 429, 499, 500, 503),
   input_tokens: fc.nat(5_000),
@@ -61,6 +66,12 @@ const trace = fc.record({
   total_tokens: fc.oneof(fc.nat(10), fc.nat(10_000_000)),
   time_to_first_token_us: fc.oneof(fc.constant(0), fc.nat(9_000_000)),
   estimated_cost_usd: fc.oneof(fc.nat(10_000_000), fc.integer({ min: 0, max: 20e12 })).map((pico) => pico / PICO_PER_USD),
+  /** Beyond what is known. */
+  more_usd: fc.option(
+    fc.oneof(fc.nat(10_000_000), fc.integer({ min: 0, max: 20e12 })).map((pico) => pico / PICO_PER_USD),
+    { nil: undefined },
+  ),
+  more_tokens: fc.option(fc.nat(10_000), { nil: undefined }),
   thread_id: fc.constantFrom(undefined, undefined, 't1', 't2'),
   /** Whether the store refuses it. */
   isBad: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, fc.constant(true)),
@@ -98,17 +109,16 @@ const listQuery: fc.Arbitrary<TraceQuery> = fc
 let seed = 0;
 const createId = createTraceIds((count) => new Uint8Array(count).fill((seed += 1)));
 
-function recordOf({ skew, isBad, thread_id, ...of }: RandomTrace): TraceRecord {
+function recordOf({ skew, isBad, thread_id, more_usd, more_tokens, ...of }: RandomTrace): TraceRecord {
   const created_at = of.timestamp + of.latency_ms + skew;
   return {
     ...of,
+    cost_upper_usd: more_usd === undefined ? undefined : exactSum([of.estimated_cost_usd, more_usd]),
+    upper_tokens: more_tokens === undefined ? undefined : of.total_tokens + more_tokens,
     id: createId(created_at),
     created_at,
     request_method: 'POST',
     request_path: '/openai/v1/responses',
-    outcome: 'completed',
-    usage_status: 'reported',
-    cost_status: 'priced',
     lineage: thread_id === undefined ? {} : { thread_id },
     request_headers: '',
     response_headers: '',
@@ -127,8 +137,10 @@ const isIn = (record: TraceRecord, of: Pick<TraceQuery, 'from' | 'to' | 'provide
   record.timestamp >= (of.from ?? 0) &&
   record.timestamp <= (of.to ?? Number.POSITIVE_INFINITY) &&
   record.provider === (of.provider ?? record.provider) &&
-  record.model === (of.model ?? record.model) &&
   isOf(record, of.tenant);
+const isModel = (name: string, wanted: string | undefined) => name === (wanted ?? name);
+const servedBy = ({ response_model, model }: TraceRecord) => response_model ?? model;
+const upperOf = ({ cost_upper_usd, estimated_cost_usd }: TraceRecord) => cost_upper_usd ?? estimated_cost_usd;
 
 /** Doubles of whole trillionths, summed as such. */
 function exactSum(prices: readonly number[]): number {
@@ -139,12 +151,13 @@ function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string 
   if (groupBy === undefined) return '';
   if (groupBy === 'route') return record.provider === 'unknown' ? '/other' : `/${record.provider}/*`;
   if (groupBy === 'key') return record.scope.gateway_key_id;
+  if (groupBy === 'model') return servedBy(record);
   return groupBy === 'api_key_hash' ? hexOf(record.api_key_hash) : record[groupBy];
 }
 
 /** The expected measures, without percentiles. */
 function scanned(records: readonly TraceRecord[], query: MeasureQuery) {
-  const kept = records.filter((record) => isIn(record, query));
+  const kept = records.filter((record) => isIn(record, query) && isModel(servedBy(record), query.model));
   const groups = Map.groupBy(kept, (record) => {
     const start = query.bucket === undefined ? 0 : bucketStartOf(record.timestamp, query.bucket);
     return JSON.stringify([String(start).padStart(15), groupOf(record, query.groupBy)]);
@@ -161,12 +174,19 @@ function scanned(records: readonly TraceRecord[], query: MeasureQuery) {
           bucketStart: Number(start),
           group,
           requests: of.length,
+          rejected: sum(({ outcome }) => Number(outcome === 'rejected')),
+          unpriced: sum(({ cost_status }) => Number(cost_status === 'unpriced')),
+          estimated: sum(({ cost_status }) => Number(cost_status === 'estimated')),
+          missingUsage: sum(({ cost_status, usage_status }) =>
+            Number(cost_status !== 'free' && ['missing', 'undecodable'].includes(usage_status)),
+          ),
           errors4xx: errors(400, 499),
           errors5xx: errors(500, 599),
           inputTokens: sum((record) => record.input_tokens),
           outputTokens: sum((record) => record.output_tokens),
           totalTokens: sum((record) => record.total_tokens),
           costUsd: exactSum(of.map((record) => record.estimated_cost_usd)),
+          upperUsd: exactSum(of.map(upperOf)),
           latencyMs: sum((record) => record.latency_ms),
           latencyMsMin: Math.min(...of.map((record) => record.latency_ms)),
           latencyMsMax: Math.max(...of.map((record) => record.latency_ms)),
@@ -180,7 +200,11 @@ function scanned(records: readonly TraceRecord[], query: MeasureQuery) {
 
 function expectMeasures(found: readonly Measure[], records: readonly TraceRecord[], query: MeasureQuery): void {
   const expected = scanned(records, query);
-  const sums = found.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
+  const sums = found.map(({ cost, upper, ...rest }) => ({
+    ...rest,
+    costUsd: usdOf(cost.thousands, cost.pico),
+    upperUsd: usdOf(upper.thousands, upper.pico),
+  }));
   const percentiles = { p50Ms: expect.any(Number), p95Ms: expect.any(Number), p99Ms: expect.any(Number) };
   expect(sums).toEqual(expected.map((one) => ({ ...one.sums, ...percentiles })));
   if (!needsPercentiles(query)) return;
@@ -201,6 +225,7 @@ async function expectList({ store }: ContractStore, records: readonly TraceRecor
     .filter(
       (record) =>
         isIn(record, query) &&
+        isModel(record.model, query.model) &&
         hexOf(record.api_key_hash) === (query.api_key_hash ?? hexOf(record.api_key_hash)) &&
         record.lineage.thread_id === (query.thread_id ?? record.lineage.thread_id) &&
         record.response_status === (query.status ?? record.response_status) &&
@@ -222,19 +247,34 @@ async function expectList({ store }: ContractStore, records: readonly TraceRecor
 
 function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
   const sums: Record<string, number[]> = {};
-  for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd } of usages) {
+  for (const { day, org_id, workspace_id, gateway_key_id, ...used } of usages) {
     const key = [day, org_id, workspace_id, gateway_key_id].join();
-    const before = sums[key] ?? [0, 0, 0];
-    const [count = 0, tokens = 0, cost = 0] = before;
-    sums[key] = [count + requests, tokens + total_tokens, exactSum([cost, cost_usd])];
+    const [count = 0, tokens = 0, estimated = 0, cost = 0, upper = 0] = sums[key] ?? [];
+    sums[key] = [
+      count + used.requests,
+      tokens + used.total_tokens,
+      estimated + used.estimated_tokens,
+      exactSum([cost, used.cost_usd]),
+      exactSum([upper, used.cost_upper_usd]),
+    ];
   }
   return sums;
 }
 
 async function expectUsage({ store }: ContractStore, records: readonly TraceRecord[]): Promise<void> {
-  const expected = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
+  const expected = records.map((record) => {
+    const { created_at, scope, total_tokens, upper_tokens = total_tokens, estimated_cost_usd: cost_usd } = record;
     const day = new Date(created_at).toISOString().slice(0, 10);
-    return { ...scope, day, requests: 1, total_tokens, cost_usd };
+    const estimated_tokens = upper_tokens - (record.usage_status === 'estimated' ? 0 : total_tokens);
+    return {
+      ...scope,
+      day,
+      requests: 1,
+      total_tokens: upper_tokens,
+      estimated_tokens,
+      cost_usd,
+      cost_upper_usd: upperOf(record),
+    };
   });
   const days = new Set(expected.map(({ day }) => day));
   const kept = (await Promise.all([...days].map((day) => store.quotaTotals(day)))).flat();

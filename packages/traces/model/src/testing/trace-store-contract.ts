@@ -54,7 +54,9 @@ function testWriting(open: OpenContractStore): void {
       time_to_first_token_us: 1_500,
       api_key_hash: new Uint8Array(32).fill(0xab),
       estimated_cost_usd: 0.25,
-      cost_status: 'unpriced',
+      cost_status: 'estimated',
+      cost_upper_usd: 0.5,
+      response_model: 'claude-haiku-4-5',
       lineage: {
         trace_group_id: 'g',
         group_fallback: false,
@@ -69,6 +71,8 @@ function testWriting(open: OpenContractStore): void {
       response_body: '',
       metadata: '{"streaming":true}',
       background: { role: 'created', response: 'cd'.repeat(32) },
+      upper_tokens: 44,
+      batch_files: [{ batch: 'ab'.repeat(32), file: 'ef'.repeat(32) }],
     };
     expect(await write(opened, record)).toEqual(['written']);
     const expected: Required<TraceDetail> = {
@@ -90,7 +94,8 @@ function testWriting(open: OpenContractStore): void {
       time_to_first_token_us: 1_500,
       api_key_hash: 'ab'.repeat(32),
       estimated_cost_usd: 0.25,
-      cost_status: 'unpriced',
+      cost_status: 'estimated',
+      cost_upper_usd: 0.5,
       trace_group_id: 'g',
       lineage: {
         group_id: 'g',

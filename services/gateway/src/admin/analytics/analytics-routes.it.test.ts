@@ -35,6 +35,9 @@ describe('GET /api/analytics', () => {
       total_input_tokens: sum(traces, (one) => one.input_tokens),
       total_output_tokens: sum(traces, (one) => one.output_tokens),
       total_tokens: sum(traces, (one) => one.total_tokens),
+      unpriced_requests: 0,
+      estimated_requests: 1,
+      missing_usage_requests: 0,
     });
     const byProvider = await ask(shapes.usageSeries, 'usage?group_by=provider');
     expect([byProvider.group_by, byProvider.bucket]).toEqual(['provider', 'day']);
@@ -43,7 +46,12 @@ describe('GET /api/analytics', () => {
       [day(), 'openai'],
     ]);
     const cost = sum(traces, (one) => one.estimated_cost_usd);
-    expect((await ask(shapes.costTotals, 'cost')).total_cost_usd).toBeCloseTo(cost, 12);
+    const costs = await ask(shapes.costTotals, 'cost');
+    expect(costs.total_cost_usd).toBeCloseTo(cost, 12);
+    expect(costs.total_cost_upper_usd).toBeCloseTo(
+      sum(traces, (one) => one.cost_upper_usd ?? Number.NaN),
+      12,
+    );
     const byWeek = await ask(shapes.costSeries, 'cost?bucket=week');
     expect(byWeek).toMatchObject({ bucket: 'week', items: [{ request_count: 7 }] });
     expect(byWeek.items[0]?.avg_cost_usd).toBeCloseTo(cost / 7, 12);
@@ -78,7 +86,7 @@ describe('GET /api/analytics', () => {
     expect(whole).not.toHaveProperty('group');
     const byRoute = await ask(shapes.latencyRows, 'latency?group_by=route');
     expect([byRoute.group_by, ...byRoute.items.map(({ group }) => group)]).toEqual(['route', '/anthropic/*', '/openai/*']);
-    expect((await ask(shapes.errorRows, 'errors?group_by=model')).items).toEqual([
+    expect((await ask(shapes.errorRows, 'errors?group_by=model')).items).toMatchObject([
       { group: 'gpt-4o-mini', total_requests: 4, error_count_4xx: 0, error_count_5xx: 0, error_rate: 0 },
       { group: 'gpt-4o', total_requests: 2, error_count_4xx: 1, error_count_5xx: 1, error_rate: 1 },
       { group: 'claude-sonnet-5', total_requests: 1, error_count_4xx: 0, error_count_5xx: 0, error_rate: 0 },
@@ -135,6 +143,10 @@ describe('GET /api/analytics', () => {
       total_output_tokens: 0,
       total_tokens: 0,
       total_cost_usd: 0,
+      total_cost_upper_usd: 0,
+      unpriced_requests: 0,
+      estimated_requests: 0,
+      missing_usage_requests: 0,
       active_keys: 0,
     });
   });

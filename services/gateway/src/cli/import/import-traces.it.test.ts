@@ -150,6 +150,7 @@ describe('a trace of the old gateway', () => {
       api_key_hash: 'ab'.repeat(32),
       estimated_cost_usd: 0.0125,
       cost_status: 'priced',
+      cost_upper_usd: 0.0125,
       trace_group_id: 'group-1',
       lineage: {
         group_id: 'group-1',

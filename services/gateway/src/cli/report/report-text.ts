@@ -12,39 +12,39 @@ export function reportText(report: UsageReport): string {
   const tables: readonly (readonly [string, readonly string[], readonly string[][]])[] = [
     [
       'Providers',
-      ['PROVIDER', 'INPUT', 'OUTPUT', 'TOKENS', 'COST USD'],
+      ['PROVIDER', 'INPUT', 'OUTPUT', 'TOKENS', 'COST USD', 'AT MOST', 'UNPRICED', 'ESTIMATED', 'NO USAGE'],
       report.providers.map((row) => [
         row.provider,
         ...[row.input_tokens, row.output_tokens, row.total_tokens].map(String),
-        dollars(row.total_cost_usd),
+        ...costCells(row),
       ]),
     ],
     [
       'Models',
-      ['MODEL', 'REQUESTS', 'LATENCY', 'FIRST TOKEN', 'TOKENS', 'COST USD'],
+      ['MODEL', 'REQUESTS', 'LATENCY', 'FIRST TOKEN', 'TOKENS', 'COST USD', 'AT MOST', 'UNPRICED', 'ESTIMATED', 'NO USAGE'],
       report.models.map((row) => [
         row.model,
         String(row.request_count),
         `${wholeMs(row.avg_latency_ms * 1_000)} ms`,
         row.avg_ttft_ms === 0 ? '-' : `${wholeMs(row.avg_ttft_ms * 1_000)} ms`,
         String(row.total_tokens),
-        dollars(row.total_cost_usd),
+        ...costCells(row),
       ]),
     ],
     [
       'Provider credentials',
-      ['SHA-256', 'REQUESTS', 'TOKENS', 'COST USD', 'LAST ACTIVE'],
+      ['SHA-256', 'REQUESTS', 'TOKENS', 'COST USD', 'AT MOST', 'UNPRICED', 'ESTIMATED', 'NO USAGE', 'LAST ACTIVE'],
       report.api_keys.map((row) => [
         row.api_key_hash,
         String(row.request_count),
         String(row.total_tokens),
-        dollars(row.total_cost_usd),
+        ...costCells(row),
         row.last_active_at ?? '-',
       ]),
     ],
     [
       'Newest traces',
-      ['TRACE', 'STARTED', 'PROVIDER', 'MODEL', 'STATUS', 'TOKENS', 'COST USD', 'LATENCY', 'PATH'],
+      ['TRACE', 'STARTED', 'PROVIDER', 'MODEL', 'STATUS', 'TOKENS', 'COST USD', 'COST', 'LATENCY', 'PATH'],
       report.recent_traces.map((row) => [
         row.id,
         row.timestamp,
@@ -53,6 +53,7 @@ export function reportText(report: UsageReport): string {
         String(row.response_status),
         String(row.total_tokens),
         dollars(row.estimated_cost_usd),
+        row.cost_status,
         `${row.latency_ms} ms`,
         row.request_path,
       ]),
@@ -61,11 +62,29 @@ export function reportText(report: UsageReport): string {
   return [
     `Usage in ${storage.path}${applied.length === 0 ? '' : ` (${applied.join(', ')})`}\n\n`,
     `requests ${summary.total_requests}, tokens ${summary.total_tokens} (input ${summary.total_input_tokens}, ` +
-      `output ${summary.total_output_tokens}), cost ${dollars(summary.total_cost_usd)} USD, ` +
+      `output ${summary.total_output_tokens}), cost ${dollars(summary.total_cost_usd)} USD${unknownText(summary)}, ` +
       `provider credentials ${summary.active_keys}\n`,
     tenantText(report),
     ...tables.flatMap(([title, heads, rows]) => (rows.length === 0 ? [] : [`\n${title}\n`, textTable(heads, rows)])),
   ].join('');
+}
+
+type Costs = Pick<
+  UsageReport['summary'],
+  'total_cost_usd' | 'total_cost_upper_usd' | 'unpriced_requests' | 'estimated_requests' | 'missing_usage_requests'
+>;
+
+/** The known cost, its upper bound, and how many requests are not in it. */
+function costCells(row: Costs): string[] {
+  const unknown = [row.unpriced_requests, row.estimated_requests, row.missing_usage_requests];
+  return [dollars(row.total_cost_usd), dollars(row.total_cost_upper_usd), ...unknown.map(String)];
+}
+
+function unknownText(summary: Costs): string {
+  const { unpriced_requests: unpriced, estimated_requests: estimated, missing_usage_requests: missing } = summary;
+  if (unpriced + estimated + missing === 0) return '';
+  const counts = `unpriced ${unpriced}, estimated ${estimated}, without usage ${missing}`;
+  return ` (at most ${dollars(summary.total_cost_upper_usd)}; requests of unknown cost: ${counts})`;
 }
 
 /** The tenants of the report. */

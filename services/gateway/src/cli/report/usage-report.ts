@@ -1,4 +1,12 @@
-import { keyRowsOf, modelRowsOf, plainCost, sumOfCosts, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
+import {
+  keyRowsOf,
+  modelRowsOf,
+  plainCost,
+  sumOfCosts,
+  summaryOf,
+  unknownOf,
+  type PrintCost,
+} from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Group, Measure, MeasurePart } from '@vitrine/traces/trace-measures';
@@ -19,6 +27,10 @@ const providerRow = z.strictObject({
   output_tokens: z.int().min(0),
   total_tokens: z.int().min(0),
   total_cost_usd: z.number().min(0),
+  total_cost_upper_usd: z.number().min(0),
+  unpriced_requests: z.int().min(0),
+  estimated_requests: z.int().min(0),
+  missing_usage_requests: z.int().min(0),
 });
 
 const recentTrace = traceSummary.pick({
@@ -29,6 +41,8 @@ const recentTrace = traceSummary.pick({
   response_status: true,
   total_tokens: true,
   estimated_cost_usd: true,
+  cost_status: true,
+  cost_upper_usd: true,
   latency_ms: true,
   request_path: true,
 });
@@ -80,10 +94,19 @@ interface ReportRequest {
 }
 
 /** The measures that the report shows. */
-const MEASURED = ['tokens', 'cost', 'latency', 'firstToken', 'lastActive'] as const satisfies readonly MeasurePart[];
+const MEASURED = [
+  'tokens',
+  'cost',
+  'unknown',
+  'rejected',
+  'latency',
+  'firstToken',
+  'lastActive',
+] as const satisfies readonly MeasurePart[];
 
 const TOKENS = ['inputTokens', 'outputTokens', 'totalTokens'] as const;
-const SUMMED = ['requests', 'errors4xx', 'errors5xx', ...TOKENS, 'latencyMs', 'streams', 'firstTokenUs'] as const;
+const COUNTS = ['requests', 'rejected', 'unpriced', 'estimated', 'missingUsage'] as const;
+const SUMMED = [...COUNTS, 'errors4xx', 'errors5xx', ...TOKENS, 'latencyMs', 'streams', 'firstTokenUs'] as const;
 
 /** Sums up the traces of a store, of all tenants or of those that match the filter. Faults: those of the store. */
 export async function readReport(
@@ -107,6 +130,8 @@ export async function readReport(
     output_tokens: one.outputTokens,
     total_tokens: one.totalTokens,
     total_cost_usd: printCost(one.cost),
+    total_cost_upper_usd: printCost(one.upper),
+    ...unknownOf([one]),
   }));
   return {
     schema_version: 'report.v1',
@@ -140,8 +165,7 @@ function momentOf(ms: number | undefined): string | undefined {
 }
 
 function recentOf(trace: TraceSummary): UsageReport['recent_traces'][number] {
-  const { id, timestamp, provider, model, response_status, total_tokens, estimated_cost_usd, latency_ms, request_path } = trace;
-  return { id, timestamp, provider, model, response_status, total_tokens, estimated_cost_usd, latency_ms, request_path };
+  return recentTrace.strip().parse(trace);
 }
 
 /** Sums measures of several tenants by group. Buckets and percentiles are dropped, because percentiles cannot be summed. */
@@ -162,7 +186,8 @@ function sumOf(one: Measure, other: Measure): Measure {
     ...one,
     ...(Object.fromEntries(summed) as Pick<Measure, (typeof SUMMED)[number]>),
     bucketStart: 0,
-    cost: sumOfCosts([one, other]),
+    cost: sumOfCosts([one, other], 'cost'),
+    upper: sumOfCosts([one, other], 'upper'),
     latencyMsMin: Math.min(one.latencyMsMin, other.latencyMsMin),
     latencyMsMax: Math.max(one.latencyMsMax, other.latencyMsMax),
     p50Ms: 0,

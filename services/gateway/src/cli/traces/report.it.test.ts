@@ -26,8 +26,8 @@ afterAll(async () => gateway[Symbol.asyncDispose]());
 const run = (...args: string[]) => runCaptured(gatewayCommandLine, ['report', ...args], { env: gateway.storage.variables });
 const reportOf = async (...args: string[]): Promise<UsageReport> =>
   usageReport.parse(JSON.parse((await run(...args, '--format', 'json')).stdout));
-const sum = (field: 'total_tokens' | 'input_tokens' | 'output_tokens' | 'estimated_cost_usd', of = traces) =>
-  of.reduce((total, trace) => total + trace[field], 0);
+type Summed = 'total_tokens' | 'input_tokens' | 'output_tokens' | 'estimated_cost_usd' | 'cost_upper_usd';
+const sum = (field: Summed, of = traces) => of.reduce((total, trace) => total + (trace[field] ?? Number.NaN), 0);
 
 describe('gateway report', () => {
   test('sums up the traces', async () => {
@@ -38,6 +38,10 @@ describe('gateway report', () => {
       total_output_tokens: sum('output_tokens'),
       total_tokens: sum('total_tokens'),
       total_cost_usd: expect.closeTo(sum('estimated_cost_usd'), 10),
+      total_cost_upper_usd: expect.closeTo(sum('cost_upper_usd'), 10),
+      unpriced_requests: 0,
+      estimated_requests: 0,
+      missing_usage_requests: 0,
       active_keys: 2,
       top_model: 'gpt-4o-mini',
     });
@@ -83,7 +87,7 @@ describe('gateway report', () => {
     const { code, stdout } = await run('--provider', 'openai');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage in \S+ \(provider openai\)\n\nrequests 3, tokens \d+ /);
-    expect(stdout).toMatch(/^gpt-4o-mini +2 +\d+ ms +- +\d+ +\d\.\d{6}$/m);
+    expect(stdout).toMatch(/^gpt-4o-mini +2 +\d+ ms +- +\d+ +\d\.\d{6} +\d\.\d{6} +0 +0 +0$/m);
     expect(stdout).not.toContain('anthropic');
   });
 

@@ -28,7 +28,9 @@ const usageOf = (scope: number, tokens: number, day = DAY): DayUsage => ({
   gateway_key_id: SCOPES[scope]?.[1] ?? '',
   requests: 1,
   total_tokens: tokens,
+  estimated_tokens: 0,
   cost_usd: 0,
+  cost_upper_usd: 0,
 });
 
 const taken = (scope: number, outcome: 'completed' | 'rejected' = 'completed') => ({ scope: exchangeScope(scope), outcome });

@@ -37,12 +37,16 @@ const one = scopeNames('org', 'ws', 'gk_1');
 const usedUp = { code: 'KEY_DAILY_TOKENS_EXCEEDED', isUsedUp: true };
 const reserved = { code: 'KEY_DAILY_TOKENS_EXCEEDED', isUsedUp: false };
 
+const SUMS = ['requests', 'total_tokens', 'estimated_tokens', 'cost_usd', 'cost_upper_usd'] as const;
+const COLUMNS = ['day', 'org_id', 'workspace_id', 'gateway_key_id', ...SUMS] as const;
+
 async function store(rows: readonly DayUsage[]): Promise<void> {
-  for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd } of rows)
+  for (const row of rows)
     await pool.query(
-      `INSERT INTO day_usage AS d VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (day, org_id, workspace_id, gateway_key_id) DO UPDATE
-       SET total_tokens = d.total_tokens + excluded.total_tokens, cost_usd = d.cost_usd + excluded.cost_usd`,
-      [day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd],
+      `INSERT INTO day_usage AS d (${COLUMNS.join(', ')}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (day, org_id, workspace_id, gateway_key_id) DO UPDATE
+       SET ${SUMS.map((column) => `${column} = d.${column} + excluded.${column}`).join(', ')}`,
+      COLUMNS.map((column) => row[column]),
     );
 }
 

@@ -28,7 +28,17 @@ export interface TestQuotasOptions {
 
 /** Tokens, or dollars as `costUsd`, that a key of the workspace `ws` used. */
 export function usageOf(key: string, total_tokens: number, cost_usd = 0, day: string = DAY): DayUsage {
-  return { day, org_id: 'org', workspace_id: 'ws', gateway_key_id: key, requests: 1, total_tokens, cost_usd };
+  return {
+    day,
+    org_id: 'org',
+    workspace_id: 'ws',
+    gateway_key_id: key,
+    requests: 1,
+    total_tokens,
+    estimated_tokens: 0,
+    cost_usd,
+    cost_upper_usd: cost_usd,
+  };
 }
 
 export function endedBy(key: string): Parameters<DailyQuotas['taken']>[0] {

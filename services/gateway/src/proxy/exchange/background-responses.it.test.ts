@@ -132,8 +132,8 @@ describe('a response that was created in the background', () => {
     const id = nextId();
     expect(await create(id)).toMatchObject({
       total_tokens: 0,
-      usage_status: 'missing',
-      cost_status: 'unpriced',
+      usage_status: 'estimated',
+      cost_status: 'estimated',
       metadata: { background_response_id: id },
     });
     const before = await totals('a');
@@ -297,7 +297,7 @@ describe('a stream of a response in the background', () => {
     const id = nextId();
     expect(await send('responses', streamed, events(begun(id, more), 'cut'))).toMatchObject({
       total_tokens: 0,
-      usage_status: 'partial',
+      usage_status: 'estimated',
       metadata: { background_response_id: id },
     });
     const path = `responses/${id}?stream=true&starting_after=2`;

@@ -102,7 +102,7 @@ describe('an encoded body that ends early is decoded as far as possible', () => 
   });
 
   test('a stream that its provider cuts is partial, with any coding', async () => {
-    const usage = `data: {"model":"claude","message":{${USAGE}}}\n\n`;
+    const usage = `data: {"type":"message_start","model":"claude","message":{${USAGE}}}\n\n`;
     for (const [coding, body] of [
       ['gzip', early(`${usage}data: {"content":"${noise} [end]"}\n\n`, 0.8)],
       ['deflate', deflateRawSync(`${usage}data: {"content":"${noise}"}\n\n`).subarray(0, -300)],

@@ -1,5 +1,6 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+import { responseKindOf } from '@vitrine/trace-derivation/stored-responses';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { Outcome } from '@vitrine/traces/trace';
 import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
@@ -16,7 +17,6 @@ import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-conn
 import type { UpstreamError } from '../upstream/upstream-error.ts';
 import type { Tracked } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
-import { bodyKindOf } from '@vitrine/privacy/bodies/body-kind';
 import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
 import { ForwardedResponse, microsSince } from './forwarded-response.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
@@ -107,7 +107,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       });
       this.#findings = verdict.findings;
       if (verdict.rejection !== undefined) return this.reject(verdict.rejection);
-      this.#sent.kind = bodyKindOf(contentType);
+      this.#sent.setContentType(contentType);
       if (body !== undefined && body.length > 0) this.#sent.push(body);
       this.#dispatch(path, verdict.body, verdict.headers);
     });
@@ -135,7 +135,9 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#telemetry?.responded(head.status);
     const headers = this.#context.headers.response(head.headers, head.connection);
     headers.forwarded.push(CORRELATION_HEADER, this.#correlationId);
-    this.#forwarded.begin(head, headers, this.#request.method === 'HEAD');
+    const { method = '', url = '' } = this.#request;
+    const kind = responseKindOf({ provider: this.#route.provider, method, path: url }, head.contentType);
+    this.#forwarded.begin(head, kind, headers, method === 'HEAD');
     this.#touch();
   }
 

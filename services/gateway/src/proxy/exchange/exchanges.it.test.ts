@@ -63,7 +63,7 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({
       outcome: 'client_closed',
       response_status: 499,
-      usage_status: 'partial',
+      usage_status: 'estimated',
       metadata: { streaming: true },
     });
     await waitUntil(() => gateway.openai.open === 0, { what: 'the upstream to be released' });
@@ -82,7 +82,7 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({
       outcome: 'client_closed',
       response_status: 499,
-      usage_status: 'missing',
+      usage_status: 'estimated',
     });
     await waitUntil(() => gateway.openai.received.at(-1)?.aborted, { what: 'the upstream to see the abort' });
   });
@@ -92,7 +92,7 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({
       outcome: 'upstream_error',
       response_status: 502,
-      usage_status: 'partial',
+      usage_status: 'estimated',
     });
   });
 
@@ -118,7 +118,7 @@ describe('no exchange without a trace', () => {
 
   test('a stalled stream is cut and leaves a trace', async () => {
     await expect(send('stall', chat({ stream: true }))).rejects.toThrow();
-    expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504, usage_status: 'partial' });
+    expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504, usage_status: 'estimated' });
   });
 
   test('an error event in a stream of status 200 is an upstream error', async () => {
@@ -126,7 +126,7 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({
       outcome: 'upstream_error',
       response_status: 200,
-      usage_status: 'partial',
+      usage_status: 'estimated',
     });
   });
 
@@ -186,7 +186,11 @@ describe('usage is read from compressed and large bodies', () => {
       JSON.stringify({ messages: [{ role: 'user', content: 'x '.repeat(100_000) }], model: 'gpt-4o-mini' }),
     );
     await send('no-usage', body);
-    expect(await gateway.newest(count)).toMatchObject({ model: 'gpt-4o-mini', usage_status: 'missing', cost_status: 'unpriced' });
+    expect(await gateway.newest(count)).toMatchObject({
+      model: 'gpt-4o-mini',
+      usage_status: 'estimated',
+      cost_status: 'estimated',
+    });
   });
 
   test('a body that cannot be decoded is undecodable', async () => {

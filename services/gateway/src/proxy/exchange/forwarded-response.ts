@@ -1,9 +1,10 @@
 import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { ServerResponse } from 'node:http';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { BodyBudget } from '../../recording/capture/body-budget.ts';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
-import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
+import { contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { ResponseWriter } from './response-writer.ts';
 
@@ -45,15 +46,17 @@ export class ForwardedResponse {
     return this.#body.isBehind;
   }
 
+  /** `kind`: how its body is read. */
   begin(
-    { status, reason, contentType, contentEncoding, contentLength, body }: ResponseHead,
+    { status, reason, contentEncoding, contentLength, body }: ResponseHead,
+    kind: BodyKind,
     headers: ReadHeaders,
     isHead: boolean,
   ): void {
     this.headers = headers;
-    this.#body.kind = bodyKindOf(contentType);
+    this.#body.kind = kind;
     this.#body.coding = contentCodingOf(contentEncoding);
-    this.isStream = this.#body.kind === 'sse';
+    this.isStream = kind === 'sse';
     this.#isOpenEnded = body.kind === 'open';
     this.#expectedBytes = contentLength === undefined || isHead ? -1 : contentLength;
     this.#writer.begin(status, reason, headers.forwarded);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyCapture } from '../../recording/capture/body-capture.ts';
 import { BodyChunks } from '@vitrine/http-api/requests/body-chunks';
-import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
+import { contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 
 /** Request bodies up to this length are sent in one write with their head; longer ones and those of unknown length stream. */
 const BUFFERED_MAX_BYTES = 65_536;
@@ -20,7 +20,7 @@ export function readRequestBody(
   const { headers } = request;
   const length = headers['content-length'];
   if (length === undefined && headers['transfer-encoding'] === undefined) return send(undefined);
-  sent.kind = bodyKindOf(headers['content-type']);
+  sent.setContentType(headers['content-type']);
   sent.coding = contentCodingOf(headers['content-encoding']);
   if (length === undefined || Number(length) > BUFFERED_MAX_BYTES) return send(captured(request, sent, onChunk));
   const chunks = new BodyChunks();

@@ -1,5 +1,7 @@
 import { BodyChunks } from '@vitrine/http-api/requests/body-chunks';
+import { bodyKindOf } from '@vitrine/privacy/bodies/body-kind';
 import type { BodyKind } from '@vitrine/privacy/redaction';
+import { boundaryOf } from '@vitrine/trace-derivation/multipart/boundary';
 import type { BodyEnding, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import { StreamingUsageReader } from '@vitrine/trace-derivation/streaming-usage-reader';
 import type { BodyBudget } from './body-budget.ts';
@@ -13,6 +15,8 @@ export class BodyCapture {
   bytes = 0;
   kind: BodyKind = undefined;
   coding = '';
+  /** Of a form. */
+  boundary: string | undefined;
   readonly #budget: BodyBudget;
   /** 0 when bodies are not stored. The stored part has no gaps: nothing is added after the first chunk that did not fit. */
   #storedMaxBytes: number;
@@ -28,6 +32,12 @@ export class BodyCapture {
     this.#storedMaxBytes = storedMaxBytes;
     this.#onDrain = onDrain;
     this.#isMemoryReused = isMemoryReused;
+  }
+
+  /** Of a request. */
+  setContentType(contentType: string | undefined): void {
+    this.kind = bodyKindOf(contentType);
+    if (this.kind === 'form') this.boundary = boundaryOf(contentType);
   }
 
   /** Takes the next chunk. */
@@ -56,9 +66,9 @@ export class BodyCapture {
 
   /** The body for derivation, once `finished`: the kept bytes, and the facts that were read as it passed. */
   captured(ending: BodyEnding): CapturedBody {
-    const { bytes, kind, coding } = this;
+    const { bytes, kind, coding, boundary } = this;
     const facts = this.#reader && (this.#reader.facts(ending !== 'cut') ?? 'undecodable');
-    return { ending, chunks: this.#chunks.list, bytes, kind, coding, facts };
+    return { ending, chunks: this.#chunks.list, bytes, kind, boundary, coding, facts };
   }
 
   #hold(chunk: Buffer): boolean {
@@ -74,7 +84,7 @@ export class BodyCapture {
   }
 
   #openReader(chunk: Buffer): void {
-    const reader = new StreamingUsageReader(this.kind, this.coding, this.#onDrain);
+    const reader = new StreamingUsageReader(this, this.#onDrain);
     this.#reader = reader;
     for (const earlier of this.#chunks.list) reader.push(earlier);
     if (this.#storedMaxBytes === 0) this.#release();

@@ -162,7 +162,17 @@ describe('the trace queue', () => {
       settled: (count, usage) => reported.push([count, usage]),
     };
     const usage = [
-      { day: '2026-03-01', org_id: 'o', workspace_id: 'w', gateway_key_id: 'k', requests: 2, total_tokens: 3, cost_usd: 1 },
+      {
+        day: '2026-03-01',
+        org_id: 'o',
+        workspace_id: 'w',
+        gateway_key_id: 'k',
+        requests: 2,
+        total_tokens: 3,
+        estimated_tokens: 0,
+        cost_usd: 1,
+        cost_upper_usd: 1,
+      },
     ];
     const { queue, batches } = setUp({ capacity: 3, batch: 2, ledger });
     for (const path of ['a', 'b', 'c', 'dropped']) queue.enqueue(exchange(path));
