@@ -45,7 +45,12 @@ export interface CapturedExchange {
   readonly response: CapturedBody;
   /** Chunks of the response that reached the client, which are not events. */
   readonly responseChunks: number;
+  /** Of a stream whose bodies are stored. */
+  readonly chunkTimes?: readonly ChunkTime[] | undefined;
 }
+
+/** When a chunk of the response arrived: its offset in the body before decoding, and whole milliseconds since the request's receipt. */
+export type ChunkTime = readonly [offset: number, ms: number];
 
 /** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that it may be incomplete, `cut` before its end. */
 export type BodyEnding = 'whole' | 'open' | 'cut' | undefined;

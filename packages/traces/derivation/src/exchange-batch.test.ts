@@ -43,6 +43,7 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   requestHeaders: text,
   responseHeaders: text,
   responseChunks: fc.nat(),
+  chunkTimes: fc.option(fc.array(fc.tuple(fc.nat(), fc.nat())), { nil: undefined }),
   secretHeaders: fc.nat(),
   hasLineage: fc.boolean(),
   credential: text,

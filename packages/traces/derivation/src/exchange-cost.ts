@@ -40,7 +40,7 @@ interface Bounds {
   readonly isDoubtful: boolean;
 }
 
-/** Prices each call by its own model, class of service and size. */
+/** Prices each call by its own model, class of service and size. Spec: G4.15, G4.16, G4.29, G11.25, G11.26. */
 export function exchangeCost(charge: Charge, prices: PriceCatalogue, at: Date): Cost {
   const { tools, calls, pieces, isEstimate, provider, model } = charge;
   const bounds = [...calls, ...tools.calls].map((call) => boundsOf(call, charge, prices, at));

@@ -59,9 +59,18 @@ test('each exchange has its own policy and findings, independent of the previous
   expect(redactionOf(plain, { mode: 'block', policyId: 'q' })).toEqual(['block', 'q', false, 0]);
 });
 
+test('times of chunks are shown as they were recorded, and absent otherwise', () => {
+  const chunkTimes = [
+    [0, 321],
+    [120, 350],
+  ] as const;
+  expect(metadataOf({ chunkTimes })['chunk_times']).toEqual(chunkTimes);
+  expect(metadataOf()).not.toHaveProperty('chunk_times');
+});
+
 test('every field is in the documented schema', () => {
   const all = traceMetadata({
-    exchange: { ...exchange, correlationId: 'c', responseChunks: 2 },
+    exchange: { ...exchange, correlationId: 'c', responseChunks: 2, chunkTimes: [[0, 1]] },
     streaming: true,
     credential: 'sk-1234567890123456',
     usage: {

@@ -12,7 +12,7 @@ import type { Usage } from './usage.ts';
 const LAST4_MIN_LENGTH = 16;
 
 /** The `metadata` of a trace as JSON text. Values that are constant or stored in columns are added when a trace is read.
- *  Spec: G4.23 to G4.27. */
+ *  Spec: G4.23 to G4.28. */
 export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
   readonly streaming: boolean;
@@ -36,6 +36,7 @@ export function traceMetadata(of: {
   const own = JSON.stringify({
     streaming: of.streaming,
     stream_chunks: of.streaming ? exchange.responseChunks : undefined,
+    chunk_times: exchange.chunkTimes,
     correlation_id: correlationId,
     api_key_last4: of.credential.length < LAST4_MIN_LENGTH ? undefined : of.credential.slice(-4),
     cached_input_tokens: usage?.cached_input_tokens,

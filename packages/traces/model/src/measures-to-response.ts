@@ -21,7 +21,7 @@ export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'
   };
 }
 
-/** How many requests are unpriced, estimated or without usage. */
+/** How many requests are unpriced, estimated or without usage. Spec: G7.19. */
 export function unknownOf(measures: readonly Measure[]) {
   return {
     unpriced_requests: sumOf(measures, 'unpriced'),
@@ -108,6 +108,7 @@ export function summaryOf(
   byCredential: readonly Measure[],
   print: PrintCost = usdJson,
 ): AnalyticsResponse<'summary'> {
+  // Spec: G7.20.
   const accepted = byModel.map((one) => ({ ...one, requests: one.requests - one.rejected }));
   const top = byRequests(accepted.filter(({ requests }) => requests > 0))[0];
   return {

@@ -26,7 +26,7 @@ export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_head
 export function summaryOf(stored: StoredSummary): TraceSummary {
   const values = {
     ...stored,
-    // Absent in rows of earlier versions.
+    // Absent in rows of earlier versions. Spec: G4.29.
     cost_upper_usd: stored.cost_upper_usd ?? stored.estimated_cost_usd,
     time_to_first_token_ms: wholeMs(stored.time_to_first_token_us),
   };

@@ -6,7 +6,7 @@ import { UPSTREAM_ERRORS } from './upstream-error.ts';
 const count = z.int().min(0);
 const kept = { truncated: z.boolean().optional(), encoding: z.literal('base64').optional() };
 
-/** The `metadata` of a trace. It is open, because traces written by other versions may contain more. Spec: G4.23 to G4.27. */
+/** The `metadata` of a trace. It is open, because traces written by other versions may contain more. Spec: G4.23 to G4.28. */
 export const traceMetadataShape = z
   .looseObject({
     org_id: z.string().optional(),
@@ -15,6 +15,11 @@ export const traceMetadataShape = z
     role: z.string().optional(),
     streaming: z.boolean().optional(),
     stream_chunks: count.optional(),
+    chunk_times: z
+      .array(z.tuple([count, count]))
+      .max(256)
+      .optional()
+      .describe('Of a stream with stored bodies: offset of a chunk in the body before decoding, and ms since the request.'),
     correlation_id: z.string().optional(),
     api_key_last4: z.string().max(4).optional(),
     cached_input_tokens: count.optional(),

@@ -281,6 +281,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       request,
       response,
       responseChunks: chunks,
+      chunkTimes: this.#forwarded.chunkTimes,
     };
   }
 

@@ -1,10 +1,12 @@
-import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
+import type { CapturedBody, ChunkTime } from '@vitrine/trace-derivation/captured-exchange';
 import type { ServerResponse } from 'node:http';
 import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { BodyBudget } from '../../recording/capture/body-budget.ts';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';
+import { ChunkTimes } from '../../recording/capture/chunk-times.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
+import { wholeMs } from '@vitrine/traces/whole-ms';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { ResponseWriter } from './response-writer.ts';
 
@@ -18,11 +20,13 @@ export class ForwardedResponse {
   firstByteUs = 0;
   readonly #writer: ResponseWriter;
   readonly #body: BodyCapture;
+  readonly #storesBodies: boolean;
   readonly #started: number;
   readonly #onReady: () => void;
   /** Whether it ends with its connection, so that it is unknown whether it is complete. */
   #isOpenEnded = false;
   #expectedBytes = -1;
+  #times: ChunkTimes | undefined;
 
   /** `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a paused response has
    *  caught up. */
@@ -34,6 +38,7 @@ export class ForwardedResponse {
   ) {
     this.#writer = new ResponseWriter(response);
     this.#body = new BodyCapture(budget, storedBodyMaxBytes, onReady, true);
+    this.#storesBodies = storedBodyMaxBytes > 0;
     this.#started = started;
     this.#onReady = onReady;
   }
@@ -57,6 +62,7 @@ export class ForwardedResponse {
     this.#body.kind = kind;
     this.#body.coding = contentCodingOf(contentEncoding);
     this.isStream = kind === 'sse';
+    if (this.isStream && this.#storesBodies) this.#times = new ChunkTimes();
     this.#isOpenEnded = body.kind === 'open';
     this.#expectedBytes = contentLength === undefined || isHead ? -1 : contentLength;
     this.#writer.begin(status, reason, headers.forwarded);
@@ -64,7 +70,7 @@ export class ForwardedResponse {
 
   /** Takes the next chunk, which may be overwritten after `flush`. */
   push(chunk: Buffer): void {
-    if (this.chunks === 0 && this.isStream) this.firstByteUs = microsSince(this.#started);
+    if (this.isStream && (this.chunks === 0 || this.#times !== undefined)) this.#recordTime();
     this.chunks += 1;
     this.#body.push(chunk);
     if (this.#body.bytes === this.#expectedBytes) this.#writer.writeLast(chunk);
@@ -82,6 +88,10 @@ export class ForwardedResponse {
     this.#writer.end();
   }
 
+  get chunkTimes(): readonly ChunkTime[] | undefined {
+    return this.#times?.pairs();
+  }
+
   /** See `BodyCapture.finished`. */
   finished(): Promise<void> | undefined {
     return this.#body.finished();
@@ -90,6 +100,12 @@ export class ForwardedResponse {
   /** `isWhole`: it was fully sent. */
   captured(isWhole: boolean): CapturedBody {
     return this.#body.captured(isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut');
+  }
+
+  #recordTime(): void {
+    const sinceStart = microsSince(this.#started);
+    if (this.chunks === 0) this.firstByteUs = sinceStart;
+    this.#times?.add(this.#body.bytes, wholeMs(sinceStart));
   }
 }
 
