@@ -773,6 +773,7 @@ CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING
 CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_hour_by_time ON public.trace_sums_by_model_hour USING btree (bucket_start);
+CREATE INDEX traces_of_cost_status ON ONLY public.traces USING btree (cost_status, id) WHERE (cost_status <> 'priced'::text);
 CREATE INDEX traces_of_credential ON ONLY public.traces USING btree (api_key_hash, id) WHERE (api_key_hash IS NOT NULL);
 CREATE INDEX traces_of_group ON ONLY public.traces USING btree (trace_group_id, id) WHERE (trace_group_id IS NOT NULL);
 CREATE INDEX traces_of_model ON ONLY public.traces USING btree (model, id);
@@ -781,6 +782,7 @@ CREATE INDEX traces_of_status ON ONLY public.traces USING btree (response_status
 CREATE INDEX traces_of_tenant ON ONLY public.traces USING btree (org_id, workspace_id, id);
 CREATE INDEX traces_of_thread ON ONLY public.traces USING btree (thread_id, id) WHERE (thread_id IS NOT NULL);
 CREATE INDEX traces_of_tokens ON ONLY public.traces USING btree (total_tokens);
+CREATE INDEX traces_of_usage_status ON ONLY public.traces USING btree (usage_status, id) WHERE (usage_status <> 'reported'::text);
 CREATE INDEX workspace_plans_by_plan ON public.workspace_plans USING btree (plan);
 
 CREATE OR REPLACE FUNCTION public.add_latencies(one integer[], other integer[])

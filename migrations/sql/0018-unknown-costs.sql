@@ -2,6 +2,8 @@ SET ROLE vitrine_migrations;
 
 -- What is not known of costs and usage. Rows from before have no upper bound of their own: everything was counted as known.
 ALTER TABLE traces ADD COLUMN cost_upper_usd numeric(38, 12), ADD COLUMN response_model text COLLATE "C";
+CREATE INDEX traces_of_usage_status ON traces (usage_status, id) WHERE usage_status <> 'reported';
+CREATE INDEX traces_of_cost_status ON traces (cost_status, id) WHERE cost_status <> 'priced';
 COMMENT ON COLUMN traces.cost_upper_usd IS 'an upper bound of the cost; NULL in older rows, where it is the cost';
 COMMENT ON COLUMN traces.response_model IS 'the model that served, if it is not the requested one; sums are by it';
 

@@ -21,6 +21,8 @@ export const LIST_FILTERS: readonly (readonly [name: string, filter: ListFilter]
   ['status 200', { status: 200 }],
   ['status, 0.1 % spread', { status: NEEDLE_STATUS.spread }],
   ['status, 0.1 % clustered', { status: NEEDLE_STATUS.clustered }],
+  ['cost_status estimated', { cost_status: 'estimated' }],
+  ['usage_status undecodable', { usage_status: 'undecodable' }],
   ['min_tokens, 0.2 % both', { min_tokens: NEEDLE_TOKENS }],
   ['min_tokens, 0.1 % clustered', { min_tokens: NEEDLE_TOKENS + 100_000 }],
 ];

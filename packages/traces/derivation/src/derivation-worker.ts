@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { threadCpuUsage } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
-import { deriveBatch, resultsOf, tokensOf, usageOf } from './derive-batch.ts';
+import { deriveBatch, resultsOf, tokensOf, unknownOf, usageOf } from './derive-batch.ts';
 import { deriveTrace } from './derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from './exchange-batch.ts';
 import { openPriceCatalogue } from './price-catalogue.ts';
@@ -92,10 +92,17 @@ async function write(packed: PackedExchanges): Promise<BatchResult> {
       ...writeResultOf(resultsOf(batch, results), batch.places.length),
       usage: reportsUsage ? usageOf(batch, results) : [],
       tokens: tokens(results),
+      unknown: unknownOf(batch),
       bodiesOmitted,
     };
   } catch (error) {
-    return { ...allLost(batch.places.length, writeErrorOf(error)), usage: [], tokens: tokens([]), bodiesOmitted };
+    return {
+      ...allLost(batch.places.length, writeErrorOf(error)),
+      usage: [],
+      tokens: tokens([]),
+      unknown: unknownOf(batch),
+      bodiesOmitted,
+    };
   }
 }
 

@@ -5,8 +5,8 @@ import type { RecordResult } from '@vitrine/traces/record-writer';
 import { createTraceIds } from '@vitrine/traces/trace-id';
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import type { CapturedExchange } from './captured-exchange.ts';
-import { deriveBatch, resultsOf, tokensOf, usageOf } from './derive-batch.ts';
+import type { CapturedBody, CapturedExchange } from './captured-exchange.ts';
+import { deriveBatch, resultsOf, tokensOf, unknownOf, usageOf } from './derive-batch.ts';
 import { deriveTrace, type DerivationContext } from './derive-trace.ts';
 import { openPriceCatalogue } from './price-catalogue.ts';
 import { PLAIN_POLICY, plainExchange } from './testing/plain-exchange.ts';
@@ -55,6 +55,27 @@ test('usage that was read back counts only as settled by the store', () => {
   expect([usageOf(batch, ['written']), tokensOf(batch, [])]).toMatchObject([[{ requests: 1, total_tokens: 0 }], []]);
   expect(usageOf(batch, settled)).toMatchObject([{ gateway_key_id: 'gk_2', total_tokens: 30 }]);
   expect(tokensOf(batch, settled)).toMatchObject([{ path: '/v1/responses', input_tokens: 10 }]);
+});
+
+test('exchanges of unknown cost or usage are counted by provider and kind', () => {
+  const body = (value: object): CapturedBody => {
+    const bytes = Buffer.from(JSON.stringify(value));
+    return { ...plainExchange(0).response, chunks: [bytes], bytes: bytes.length };
+  };
+  const unpriced = body({ model: 'prod-chat', usage: { prompt_tokens: 1, completion_tokens: 1 } });
+  const batch = batchOf([
+    plainExchange(10),
+    plainExchange(10, { response: unpriced }),
+    plainExchange(10, { response: unpriced }),
+    plainExchange(10, { response: body({ model: 'gpt-4o' }) }),
+    plainExchange(10, { response: body({ model: 'gpt-4o', usage: 'none' }) }),
+    plainExchange(0, { method: 'GET' }),
+  ]);
+  expect(unknownOf(batch)).toEqual([
+    { provider: 'openai', kind: 'unpriced', count: 2 },
+    { provider: 'openai', kind: 'estimated', count: 2 },
+    { provider: 'openai', kind: 'missing', count: 1 },
+  ]);
 });
 
 test('usage covers kept records, tokens cover all', () => {

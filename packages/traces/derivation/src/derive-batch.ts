@@ -5,7 +5,8 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { usagePathOf } from './stored-responses.ts';
-import type { TokenUse } from './trace-sink.ts';
+import { isMissingUsage } from '@vitrine/traces/trace-sums';
+import type { TokenUse, UnknownKind, UnknownUse } from './trace-sink.ts';
 
 /** The records of a batch of exchanges, and for each exchange the index of its record or why it has none. */
 interface DerivedBatch {
@@ -50,6 +51,21 @@ export function tokensOf({ records }: DerivedBatch, results: readonly RecordResu
       const { provider, model, request_method: method, request_path: path, input_tokens, output_tokens } = record;
       return [{ provider, model, path: usagePathOf({ method, path }), input_tokens, output_tokens }];
     });
+}
+
+/** Exchanges whose cost or usage is not known, whether their records were kept or lost. Spec: G14.35. */
+export function unknownOf({ records }: DerivedBatch): UnknownUse[] {
+  const uses = new Map<string, UnknownUse>();
+  for (const { provider, cost_status, usage_status } of records) {
+    const kinds: UnknownKind[] = [];
+    if (cost_status === 'unpriced' || cost_status === 'estimated') kinds.push(cost_status);
+    if (isMissingUsage({ cost_status, usage_status })) kinds.push('missing');
+    for (const kind of kinds) {
+      const name = `${provider} ${kind}`;
+      uses.set(name, { provider, kind, count: (uses.get(name)?.count ?? 0) + 1 });
+    }
+  }
+  return [...uses.values()];
 }
 
 /** A record as counted. Usage of a background response counts only as settled by the store. */

@@ -3,7 +3,7 @@ import type { Tenant } from './exchange-scope.ts';
 import type { Retention } from './retention.ts';
 import type { ColumnName } from './trace-fields.ts';
 import type { TraceMeasures } from './trace-measures.ts';
-import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
+import type { Checkpoint, CostStatus, TraceDetail, TracePage, UsageStatus } from './trace.ts';
 
 /** What a list is filtered by. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. The admin API has
  *  a parameter for each: without one it does not compile. */
@@ -15,6 +15,8 @@ export interface TraceFilters {
   readonly model?: string | undefined;
   readonly api_key_hash?: string | undefined;
   readonly status?: number | undefined;
+  readonly usage_status?: UsageStatus | undefined;
+  readonly cost_status?: CostStatus | undefined;
   readonly min_tokens?: number | undefined;
   readonly max_tokens?: number | undefined;
   readonly from?: number | undefined;
@@ -33,6 +35,8 @@ export const FILTER_COLUMNS: {
   model: { column: 'model', operator: '=' },
   api_key_hash: { column: 'api_key_hash', operator: '=' },
   status: { column: 'response_status', operator: '=' },
+  usage_status: { column: 'usage_status', operator: '=' },
+  cost_status: { column: 'cost_status', operator: '=' },
   min_tokens: { column: 'total_tokens', operator: '>=' },
   max_tokens: { column: 'total_tokens', operator: '<=' },
   from: { column: 'timestamp', operator: '>=' },

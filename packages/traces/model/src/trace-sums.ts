@@ -99,15 +99,20 @@ export class TraceSums {
   }
 }
 
+/** Whether an exchange may be charged for a usage that is neither reported nor estimated. */
+export function isMissingUsage({ usage_status, cost_status }: Pick<TraceRecord, 'usage_status' | 'cost_status'>): boolean {
+  return (usage_status === 'missing' || usage_status === 'undecodable') && cost_status !== 'free';
+}
+
 function addendOf(record: TraceRecord): Addend {
   const { response_status: status, latency_ms: latencyMs, time_to_first_token_us: firstTokenUs } = record;
-  const { cost_status, usage_status, estimated_cost_usd, cost_upper_usd = estimated_cost_usd } = record;
+  const { cost_status, estimated_cost_usd, cost_upper_usd = estimated_cost_usd } = record;
   return {
     requests: 1,
     rejected: Number(record.outcome === 'rejected'),
     unpriced: Number(cost_status === 'unpriced'),
     estimated: Number(cost_status === 'estimated'),
-    missingUsage: Number((usage_status === 'missing' || usage_status === 'undecodable') && cost_status !== 'free'),
+    missingUsage: Number(isMissingUsage(record)),
     errors4xx: Number(status >= 400 && status < 500),
     errors5xx: Number(status >= 500),
     streams: Number(firstTokenUs > 0),

@@ -10,7 +10,8 @@ export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
 /** A subset of them. */
 export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
 
-const ORDINARY_STATUS = 200;
+/** The most common values, which the indexes on these columns omit. */
+const ORDINARY = { response_status: 200, usage_status: "'reported'", cost_status: "'priced'" } as const;
 /** Up to this many traces are found by the index on tokens and then ordered by id. If there are more, reading in the order of ids soon fills a
  *  page. */
 const FEW_BY_TOKENS = 20_000;
@@ -46,8 +47,13 @@ export class ListReader {
     add('workspace_id = ?', tenant?.workspace_id);
     for (const [name, { column, operator }] of Object.entries(FILTER_COLUMNS))
       add(`${column} ${operator} ?`, query[name as keyof TraceFilters]);
-    // The index contains only other statuses. SQLite uses it only when the query excludes this one.
-    if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
+    // An index contains only other values. SQLite uses it only when the query excludes this one.
+    const rare = (column: keyof typeof ORDINARY, value: unknown, ordinary: unknown) => {
+      if (value !== undefined && value !== ordinary) where.sql.push(`${column} <> ${ORDINARY[column]}`);
+    };
+    rare('response_status', status, 200);
+    rare('usage_status', query.usage_status, 'reported');
+    rare('cost_status', query.cost_status, 'priced');
     if (isByTokens) add(`${TOKENS_MAGNITUDE} >= ?`, magnitudeOf(query.min_tokens ?? 0));
     if (isByTokens) add(`${TOKENS_MAGNITUDE} <= ?`, magnitudeOf(query.max_tokens ?? Number.MAX_SAFE_INTEGER));
     add('id < ?', after && hexOf(after));

@@ -12,6 +12,8 @@ const STEPS: readonly string[] = [
   // What is not known of costs and usage. Before it, everything was counted as known.
   `ALTER TABLE traces ADD COLUMN cost_upper_usd REAL;
   ALTER TABLE traces ADD COLUMN response_model TEXT;
+  CREATE INDEX traces_by_usage_status ON traces (usage_status, id) WHERE usage_status <> 'reported';
+  CREATE INDEX traces_by_cost_status ON traces (cost_status, id) WHERE cost_status <> 'priced';
   ALTER TABLE trace_sums ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE trace_sums ADD COLUMN unpriced INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE trace_sums ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
@@ -46,14 +48,16 @@ const TRACES = `
  *  index, which took as long as the rest of its write (8 us). */
 export const TOKENS_MAGNITUDE = '(length(total_tokens) * 10 + substr(total_tokens, 1, 1))';
 
-// One index per filter of a list. All of them end with the id, and so have the order of lists. Most exchanges have status 200, and few
-// have lineage.
+// One index per filter of a list. All of them end with the id, and so have the order of lists. Most exchanges have status 200, a reported
+// usage and a price, and few have lineage.
 const INDEXES = `
   CREATE INDEX traces_by_tenant ON traces (org_id, workspace_id, id);
   CREATE INDEX traces_by_provider ON traces (provider, id);
   CREATE INDEX traces_by_model ON traces (model, id);
   CREATE INDEX traces_by_credential ON traces (api_key_hash, id) WHERE api_key_hash IS NOT NULL;
   CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;
+  CREATE INDEX traces_by_usage_status ON traces (usage_status, id) WHERE usage_status <> 'reported';
+  CREATE INDEX traces_by_cost_status ON traces (cost_status, id) WHERE cost_status <> 'priced';
   CREATE INDEX traces_by_tokens ON traces (${TOKENS_MAGNITUDE}, id);
   CREATE INDEX traces_by_group ON traces (trace_group_id, id) WHERE trace_group_id IS NOT NULL;
   CREATE INDEX traces_by_thread ON traces (thread_id, id) WHERE thread_id IS NOT NULL;

@@ -67,8 +67,13 @@ function instrumentedSink(
     spans?.batchWritten({ startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });
     for (const { operation, error_class, count } of failures) metrics?.writeFailed(count, { operation, error_class, store });
   };
-  const record = (batchSize: number, startedAt: number, { failures, tokens = [], bodiesOmitted = 0 }: BatchResult) => {
+  const record = (
+    batchSize: number,
+    startedAt: number,
+    { failures, tokens = [], unknown = [], bodiesOmitted = 0 }: BatchResult,
+  ) => {
     if (bodiesOmitted > 0) metrics?.bodiesOmitted(bodiesOmitted);
+    for (const use of unknown) metrics?.unknownUsed(use);
     if (store === undefined) metrics?.published(performance.now() - startedAt, failures);
     else recordWrite(store, startedAt, batchSize, failures);
     for (const { path, provider, model, input_tokens: input, output_tokens: output } of tokens) {

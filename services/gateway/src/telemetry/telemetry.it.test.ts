@@ -370,6 +370,9 @@ describe('before any event', () => {
       svc_trace_enqueued: ['0'],
       svc_trace_written: ['0'],
       svc_trace_bodies_omitted: ['0'],
+      svc_trace_unknown_usage: ['anthropic', 'openai']
+        .flatMap((provider) => ['unpriced', 'estimated', 'missing'].map((kind) => `0 ${provider} ${kind}`))
+        .toSorted(),
       svc_telemetry_labels_collapsed: ['0 model', '0 set'],
       svc_server_connections_closed: CLOSE_REASONS.map((reason) => `0 ${reason}`).toSorted(),
     };

@@ -100,6 +100,8 @@ const listQuery: fc.Arbitrary<TraceQuery> = fc
     api_key_hash: rarely(hexOf(HASHES[1]), 'ab'.repeat(32), 'nonsense'),
     thread_id: rarely('t1', 't3'),
     status: rarely(200, 404, 503),
+    usage_status: rarely(...USAGE_STATUSES),
+    cost_status: rarely(...COST_STATUSES),
     min_tokens: rarely(5, 100, 1_000_000),
     max_tokens: rarely(5, 100, 9_000_000),
     limit: fc.integer({ min: 1, max: 12 }),
@@ -229,6 +231,8 @@ async function expectList({ store }: ContractStore, records: readonly TraceRecor
         hexOf(record.api_key_hash) === (query.api_key_hash ?? hexOf(record.api_key_hash)) &&
         record.lineage.thread_id === (query.thread_id ?? record.lineage.thread_id) &&
         record.response_status === (query.status ?? record.response_status) &&
+        record.usage_status === (query.usage_status ?? record.usage_status) &&
+        record.cost_status === (query.cost_status ?? record.cost_status) &&
         record.total_tokens >= (query.min_tokens ?? 0) &&
         record.total_tokens <= (query.max_tokens ?? Number.POSITIVE_INFINITY),
     )

@@ -161,6 +161,8 @@ const FILTERS: {
   model: [{ model: 'only' }, 'only'],
   api_key_hash: [{ api_key_hash: new Uint8Array(32).fill(0xab) }, 'ab'.repeat(32)],
   status: [{ response_status: 503 }, 503],
+  usage_status: [{ usage_status: 'undecodable' }, 'undecodable'],
+  cost_status: [{ cost_status: 'unpriced' }, 'unpriced'],
   min_tokens: [{ total_tokens: 4 }, 4],
   max_tokens: [{ total_tokens: 0 }, 0],
   from: [{ timestamp: DAY - 9 }, DAY - 9],

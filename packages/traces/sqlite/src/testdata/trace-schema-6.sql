@@ -5,6 +5,8 @@ CREATE INDEX traces_by_provider ON traces (provider, id);
 CREATE INDEX traces_by_model ON traces (model, id);
 CREATE INDEX traces_by_credential ON traces (api_key_hash, id) WHERE api_key_hash IS NOT NULL;
 CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;
+CREATE INDEX traces_by_usage_status ON traces (usage_status, id) WHERE usage_status <> 'reported';
+CREATE INDEX traces_by_cost_status ON traces (cost_status, id) WHERE cost_status <> 'priced';
 CREATE INDEX traces_by_tokens ON traces ((length(total_tokens) * 10 + substr(total_tokens, 1, 1)), id);
 CREATE INDEX traces_by_group ON traces (trace_group_id, id) WHERE trace_group_id IS NOT NULL;
 CREATE INDEX traces_by_thread ON traces (thread_id, id) WHERE thread_id IS NOT NULL;

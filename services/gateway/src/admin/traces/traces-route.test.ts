@@ -34,6 +34,8 @@ describe('the parameters of GET /api/traces', () => {
       provider: ['openai', 'openai'],
       model: ['m', 'm'],
       api_key_hash: ['ab', 'ab'],
+      usage_status: ['undecodable', 'undecodable'],
+      cost_status: ['unpriced', 'unpriced'],
       status: ['200', 200],
       min_tokens: ['1', 1],
       max_tokens: ['10000000', 10_000_000],

@@ -1,7 +1,17 @@
 import { CURSOR, traceDetail, tracePage, type TraceDetail } from '@vitrine/traces/trace';
+import { COST_STATUSES, USAGE_STATUSES } from '@vitrine/traces/trace-values';
 import { readCursor, type TraceFilters, type TraceQuery, type TraceStore } from '@vitrine/traces/trace-store';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { from, integer, parameter, rangeQuery, text, to, type FilterShapes } from '@vitrine/http-api/requests/query-shapes';
+import {
+  from,
+  integer,
+  oneOf,
+  parameter,
+  rangeQuery,
+  text,
+  to,
+  type FilterShapes,
+} from '@vitrine/http-api/requests/query-shapes';
 import { z } from 'zod';
 import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
@@ -35,6 +45,8 @@ export const listQuery = rangeQuery({
   model: text().describe('Only this model, by its exact name.'),
   api_key_hash: text().describe('Only traces whose provider credential has this SHA-256.'),
   status: integer(100, 599).describe('Only responses of this status.'),
+  usage_status: oneOf(USAGE_STATUSES).describe('Only traces whose usage is known like this.'),
+  cost_status: oneOf(COST_STATUSES).describe('Only traces whose cost is known like this.'),
   min_tokens: integer(0, MAX_TOKENS).describe('Only traces of at least this many tokens in total.'),
   max_tokens: integer(0, MAX_TOKENS).describe('Only traces of at most this many tokens in total.'),
   from: from(),

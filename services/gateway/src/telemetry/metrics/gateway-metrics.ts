@@ -3,6 +3,7 @@ import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { MetricAttributes, Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/instrument';
 import type { SpanIds } from '@vitrine/telemetry/active-span';
+import { UNKNOWN_KINDS, type UnknownUse } from '@vitrine/trace-derivation/trace-sink';
 import { WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import type { QueueCounters } from '../../recording/capture/queue-counters.ts';
@@ -17,6 +18,7 @@ import {
   PUBLISH_INSTRUMENTS,
   PUBLISHER_INSTRUMENTS,
   QUEUE_INSTRUMENTS,
+  UNKNOWN_INSTRUMENTS,
 } from './instruments.ts';
 import { RequestSeries, requestSeriesData, type RequestLabels } from './request-series.ts';
 
@@ -45,6 +47,7 @@ export class GatewayMetrics {
   readonly #series = new RequestSeries(Date.now);
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS>;
   readonly #bodies: Recorders<typeof BODY_INSTRUMENTS>;
+  readonly #unknown: Recorders<typeof UNKNOWN_INSTRUMENTS>;
   #publishing: Recorders<typeof PUBLISH_INSTRUMENTS> | undefined;
 
   constructor(metrics: ServiceMetrics, genai: boolean) {
@@ -52,6 +55,7 @@ export class GatewayMetrics {
     this.#metrics = metrics;
     this.#writes = metrics.declare(WRITE_INSTRUMENTS);
     this.#bodies = metrics.declare(BODY_INSTRUMENTS);
+    this.#unknown = metrics.declare(UNKNOWN_INSTRUMENTS);
     this.genai = genai ? new GenaiMetrics(metrics, series.models) : undefined;
     metrics.addSource((now) => requestSeriesData(series, now));
     metrics.observe(LABEL_INSTRUMENTS, () => ({
@@ -95,6 +99,11 @@ export class GatewayMetrics {
     this.#bodies.omitted.add(count);
   }
 
+  /** Counts traces whose cost or usage is not known. */
+  unknownUsed({ provider, kind, count }: UnknownUse): void {
+    this.#unknown.unknown.add(count, { provider, kind });
+  }
+
   /** Records an attempt to write a batch. */
   flushed(batchSize: number, durationMs: number): void {
     this.#writes.flushDuration.record(durationMs / 1_000);
@@ -104,6 +113,7 @@ export class GatewayMetrics {
   /** Creates the counters of a provider's requests, at 0. `route`: such as `/openai/*`. */
   declareProvider(provider: string, route: string): void {
     this.#series.declare(provider, route);
+    for (const kind of UNKNOWN_KINDS) this.#unknown.unknown.add(0, { provider, kind });
   }
 
   /** Records an attempt to publish a batch. */

@@ -40,6 +40,16 @@ export const REQUEST_INSTRUMENTS = {
   ),
 };
 
+/** Exchanges whose cost or usage is not known. Spec: G14.35. */
+export const UNKNOWN_INSTRUMENTS = {
+  unknown: counter(
+    'svc.trace.unknown_usage_total',
+    '{trace}',
+    'Traces without a price, with a cost that is only in part known to be due, or without a usage though they may be charged.',
+    ['provider', 'kind'],
+  ),
+};
+
 /** Counts labels beyond their bounds. */
 export const LABEL_INSTRUMENTS = {
   collapsed: counter(
