@@ -281,6 +281,13 @@ models:
     ]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1_000]);
   });
 
+  test('the documented file is valid', () => {
+    const page = readFileSync(new URL('../../../../docs/gateway.md', import.meta.url), 'utf8');
+    const [, file = ''] = /```yaml\n(models:[^]*?)```/.exec(page) ?? [];
+    const documented = openPriceCatalogue({ override: parsePriceOverride(file) });
+    expect(costIn(documented, 'openai', 'prod-chat-2', { input: 1_000_000, cached: 500_000, output: 100_000 })).toBe(2.885);
+  });
+
   const model = '{provider: openai, match: a, input_usd_per_mtok: 1, output_usd_per_mtok: 1';
   test.each([
     ['an unknown key', `models: [${model}, extra: 1}]`, /models\[0\]\.extra: unknown key; known keys: provider, match, /],
