@@ -9,6 +9,8 @@ const IMPLIED = new Map<string, readonly Permission[]>([
   ['viewer', ['analytics:read']],
 ]);
 
+/** The roles that imply permissions. */
+export const KNOWN_ROLES: readonly string[] = [...IMPLIED.keys()];
 export const DEFAULT_ROLE = 'developer';
 
 /** The permissions that the role implies and those granted in addition. */

@@ -139,7 +139,13 @@ describe('an unknown command', () => {
   test.each([
     [['keys', 'end'], 'keys end needs ID'],
     [['keys', 'end', 'a', 'b'], 'unknown command: keys end a b'],
-    [['keys', 'make', '--colour'], "Unknown option '--colour'"],
+    [['keys', 'make', '--colour'], 'unknown option: --colour\n'],
+    [['keys', 'make', '--siez', '3'], 'unknown option: --siez; did you mean --size?'],
+    [['keys', 'make', '-x'], 'unknown option: -x\n'],
+    [['keys', 'make', '--size'], '--size needs a value\n'],
+    [['keys', 'make', '--size', '--quiet'], '--size needs a value; for one that begins with -, write --size=--quiet'],
+    [['keys', 'make', '--quiet=yes'], '--quiet takes no value'],
+    [['keys', 'make', '--constructor'], 'unknown option: --constructor'],
     [['serve', 'now'], 'unknown command: serve now'],
   ])('%j ends with 2 and the help of its command', async (args, said) => {
     const { code, stdout, stderr } = await run(...args);
@@ -147,6 +153,18 @@ describe('an unknown command', () => {
     expect(stderr).toContain(said);
     expect(stderr).toContain('Example of');
   });
+});
+
+test.each([
+  [['sevre'], 'unknown command: sevre; did you mean serve?'],
+  [['keys', 'mak'], 'unknown command: keys mak; did you mean keys make?'],
+  [['paint'], 'unknown command: paint'],
+])('%j names the nearest command', async (args, message) => {
+  await expect(run(...args)).rejects.toMatchObject({ code: 'unknown_command', message });
+});
+
+test('a value may begin with a hyphen when it is written with =', async () => {
+  expect((await run('keys', 'make', '--size=-3')).call).toEqual(['keys make', { size: '-3' }, []]);
 });
 
 describe('help', () => {

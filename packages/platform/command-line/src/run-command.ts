@@ -1,5 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { parseArgs } from 'node:util';
+import { didYouMean } from './nearest.ts';
 import {
   COMMON_OPTIONS,
   type Command,
@@ -20,14 +21,14 @@ export async function runCommand(program: CommandLine, args: readonly string[], 
   const wantsHelp = rest.some((arg) => arg === '--help' || arg === '-h');
   if (wantsHelp && found === undefined && group.length > 0) return print(context, helpText(program, group));
   if (wantsHelp && words.length === 0 && commands.length > 1) return print(context, helpText(program));
-  if (found === undefined) throw new Fault('unknown_command', { say: `unknown command: ${name}` });
+  if (found === undefined) throw unknownCommand(name, commands);
   const help = commandHelp(program, found);
   try {
     const { values, positionals } = parseRest(found, rest);
     if (wantsHelp) return print(context, help);
     if (found.argument !== undefined && positionals.length === 0) throw usageError(`${name} needs ${synopsisOf(found)}`);
     if (positionals.length > (found.argument === undefined ? 0 : 1))
-      throw new Fault('unknown_command', { say: `unknown command: ${[name, ...positionals].join(' ')}` });
+      throw unknownCommand([name, ...positionals].join(' '), commands);
     for (const [option, { required }] of Object.entries(found.options))
       if (required === true && values[option] === undefined) throw usageError(`--${option} is required`);
     return await found.run({ values, positionals, childArgs }, context);
@@ -40,9 +41,35 @@ export async function runCommand(program: CommandLine, args: readonly string[], 
 
 function parseRest(command: Command, args: readonly string[]) {
   const options: CommandOptions = { ...COMMON_OPTIONS, ...command.options };
-  const input = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+  // Not strict, because Node's texts would be printed.
+  const input = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   checkOptions(input.tokens, options);
-  return input;
+  return input as ReturnType<typeof parseArgs<{ options: CommandOptions; allowPositionals: true }>>;
+}
+
+function unknownCommand(name: string, commands: readonly Command[]): Fault {
+  const known = commands.map((one) => one.name);
+  return new Fault('unknown_command', { say: `unknown command: ${name}${didYouMean(name, known)}` });
+}
+
+type OptionToken = Extract<NonNullable<ReturnType<typeof parseArgs>['tokens']>[number], { readonly kind: 'option' }>;
+
+/** Throws for an option that does not exist, or whose value is missing or too many. */
+function checkOption(
+  { rawName, value, inlineValue }: OptionToken,
+  option: CommandOptions[string] | undefined,
+  options: CommandOptions,
+): void {
+  if (option === undefined) {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw usageError(`unknown option: ${rawName}${didYouMean(rawName, known)}`);
+  }
+  if (option.type === 'boolean' && value !== undefined) throw usageError(`${rawName} takes no value`);
+  if (option.type !== 'string') return;
+  if (value === undefined) throw usageError(`${rawName} needs a value`);
+  // Usually the value was forgotten, and this is the next option.
+  if (!inlineValue && value.startsWith('-'))
+    throw usageError(`${rawName} needs a value; for one that begins with -, write ${rawName}=${value}`);
 }
 
 /** If an option is given twice, only the last value would count. An empty value is usually an unset shell variable. In both cases the command
@@ -50,8 +77,10 @@ function parseRest(command: Command, args: readonly string[]) {
 function checkOptions(tokens: ReturnType<typeof parseArgs>['tokens'], options: CommandOptions): void {
   const seen = new Set<string>();
   for (const token of tokens ?? []) {
-    const option = token.kind === 'option' ? options[token.name] : undefined;
-    if (token.kind !== 'option' || option?.type !== 'string') continue;
+    if (token.kind !== 'option') continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    checkOption(token, option, options);
+    if (option?.type !== 'string') continue;
     const { name, value = '' } = token;
     if (value.trim() === '') throw usageError(`--${name} must not be empty`);
     if (seen.has(name) && option.multiple !== true) throw usageError(`--${name} is given twice`);

@@ -7,6 +7,7 @@ import { issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/gateway-keys/key-fields';
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
+import { KNOWN_ROLES } from '@vitrine/gateway-keys/role';
 import { z } from 'zod';
 import type { NewKeyRequest, GatewayKeys, KeyActor } from '../../auth/keys/gateway-keys.ts';
 import { unknownPlanText } from '../../config/config-rules.ts';
@@ -152,11 +153,18 @@ export const keysCreate = command({
     return withKeys(config, context, async (of) => {
       if (request.plan !== undefined) rejectUnknownPlan(request.plan, planNames(of.config.plans, await readPlans(of.config)));
       const key = await of.keys.create(of.actor, request);
+      if (!KNOWN_ROLES.includes(key.role)) context.stderr.write(unknownRoleText(key.role));
       const text = `Gateway key ${key.id} was created: ${key.role} of ${key.org_id}/${key.workspace_id}.\n`;
       context.stdout.write(formatResult(format, key, ({ token }) => text + tokenText(token, of)));
     });
   },
 });
+
+/** Any role is accepted, but a misspelt one grants nothing. */
+function unknownRoleText(role: string): string {
+  const known = `${KNOWN_ROLES.slice(0, -1).join(', ')} and ${KNOWN_ROLES.at(-1)}`;
+  return `warning: the role "${role}" grants no permission by itself, only those of --permission; ${known} do\n`;
+}
 
 /** Every request of a key with an unknown plan would be rejected. */
 function rejectUnknownPlan(plan: string, known: readonly string[]): void {
