@@ -85,24 +85,17 @@ async function write(packed: PackedExchanges): Promise<BatchResult> {
   let bodiesOmitted = 0;
   const derivation = { ...context, onBodiesOmitted: () => (bodiesOmitted += 1) };
   const batch = deriveBatch(unpackExchanges(packed), (exchange) => deriveTrace(exchange, derivation, createId(exchange.endedAt)));
-  const tokens = (results: readonly RecordResult[]) => (reportsTokens ? tokensOf(batch, results) : []);
+  const reports = (results: readonly RecordResult[]) => ({
+    tokens: reportsTokens ? tokensOf(batch, results) : [],
+    unknown: unknownOf(batch, results),
+    bodiesOmitted,
+  });
   try {
     const results = await writer.write(batch.records);
-    return {
-      ...writeResultOf(resultsOf(batch, results), batch.places.length),
-      usage: reportsUsage ? usageOf(batch, results) : [],
-      tokens: tokens(results),
-      unknown: unknownOf(batch),
-      bodiesOmitted,
-    };
+    const written = writeResultOf(resultsOf(batch, results), batch.places.length);
+    return { ...written, usage: reportsUsage ? usageOf(batch, results) : [], ...reports(results) };
   } catch (error) {
-    return {
-      ...allLost(batch.places.length, writeErrorOf(error)),
-      usage: [],
-      tokens: tokens([]),
-      unknown: unknownOf(batch),
-      bodiesOmitted,
-    };
+    return { ...allLost(batch.places.length, writeErrorOf(error)), usage: [], ...reports([]) };
   }
 }
 

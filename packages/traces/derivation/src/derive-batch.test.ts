@@ -46,15 +46,17 @@ test('an exchange whose derivation throws loses only its own record', () => {
 
 test('usage that was read back counts only as settled by the store', () => {
   const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
-  const bytes = Buffer.from(JSON.stringify({ id: 'resp_1', status: 'completed', usage }));
+  const bytes = Buffer.from(JSON.stringify({ id: 'resp_1', status: 'completed', model: 'prod-chat', usage }));
   const response = { ...plainExchange(0).response, chunks: [bytes], bytes: bytes.length };
   const polled = plainExchange(0, { method: 'GET', path: '/openai/v1/responses/resp_1', scope: SCOPES[0]!, response });
   const batch = batchOf([polled]);
   const creator = { scope: SCOPES[1]!, model: 'gpt-4o' };
   const settled = batch.records.map((record) => ({ settled: settledRecord(record, creator) }));
   expect([usageOf(batch, ['written']), tokensOf(batch, [])]).toMatchObject([[{ requests: 1, total_tokens: 0 }], []]);
+  expect(unknownOf(batch, [])).toEqual([]);
   expect(usageOf(batch, settled)).toMatchObject([{ gateway_key_id: 'gk_2', total_tokens: 30 }]);
   expect(tokensOf(batch, settled)).toMatchObject([{ path: '/v1/responses', input_tokens: 10 }]);
+  expect(unknownOf(batch, settled)).toEqual([{ provider: 'openai', kind: 'unpriced', count: 1 }]);
 });
 
 test('exchanges of unknown cost or usage are counted by provider and kind', () => {
@@ -71,7 +73,7 @@ test('exchanges of unknown cost or usage are counted by provider and kind', () =
     plainExchange(10, { response: body({ model: 'gpt-4o', usage: 'none' }) }),
     plainExchange(0, { method: 'GET' }),
   ]);
-  expect(unknownOf(batch)).toEqual([
+  expect(unknownOf(batch, [])).toEqual([
     { provider: 'openai', kind: 'unpriced', count: 2 },
     { provider: 'openai', kind: 'estimated', count: 2 },
     { provider: 'openai', kind: 'missing', count: 1 },

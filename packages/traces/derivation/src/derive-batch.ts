@@ -54,9 +54,10 @@ export function tokensOf({ records }: DerivedBatch, results: readonly RecordResu
 }
 
 /** Exchanges whose cost or usage is not known, whether their records were kept or lost. Spec: G14.35. */
-export function unknownOf({ records }: DerivedBatch): UnknownUse[] {
+export function unknownOf({ records }: DerivedBatch, results: readonly RecordResult[]): UnknownUse[] {
   const uses = new Map<string, UnknownUse>();
-  for (const { provider, cost_status, usage_status } of records) {
+  for (const [at, record] of records.entries()) {
+    const { provider, cost_status, usage_status } = countedRecord(record, results[at]);
     const kinds: UnknownKind[] = [];
     if (cost_status === 'unpriced' || cost_status === 'estimated') kinds.push(cost_status);
     if (isMissingUsage({ cost_status, usage_status })) kinds.push('missing');
