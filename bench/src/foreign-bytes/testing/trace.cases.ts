@@ -4,6 +4,9 @@ import { withUsage } from '@vitrine/trace-derivation/usage-report';
 import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import { decodeFar, decodeWhole } from '@vitrine/trace-derivation/decode';
 import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
+import { InputEstimate } from '@vitrine/trace-derivation/estimate/input-estimate';
+import { mediaOf } from '@vitrine/trace-derivation/estimate/media-of';
+import { OutputEstimate } from '@vitrine/trace-derivation/estimate/output-estimate';
 import { keyIn, parsed } from '@vitrine/trace-derivation/key-paths';
 import { boundaryOf } from '@vitrine/trace-derivation/multipart/boundary';
 import { MultipartReader } from '@vitrine/trace-derivation/multipart/multipart-reader';
@@ -55,6 +58,7 @@ const context = {
   cpuMs: () => 0,
 };
 const inUsage: Form = (text) => `{"id":${JSON.stringify(text)},"usage":{"total_tokens":3}}`;
+const inImage: Form = (text) => `{"input":[{"type":"input_image","image_url":"data:image/png;base64,${text}`;
 const inRecord: Form = (text) => `{"version":2,"texts":["metadata"]}\x1e${text}`;
 const inForm: Form = (text) => `--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${text}\r\n--b--`;
 const inPartHeaders: Form = (text) => `--b\r\nContent-Disposition: form-data; name="${text}"\r\n\r\n\r\n--b--`;
@@ -141,6 +145,31 @@ export const traceCases: readonly ForeignBytesCase[] = [
       decodeFar('gzip', gzipSync(text).subarray(0, -9), { maxBytes: MAX_BYTES, complete: true }),
       decodeFar(text, bytesOf('x'), { maxBytes: MAX_BYTES, complete: true }),
     ],
+  },
+  {
+    of: 'packages/traces/derivation/src/estimate/input-estimate.ts#InputEstimate',
+    run: (text) => {
+      const estimate = new InputEstimate();
+      for (const chunk of chunksOf(text)) estimate.push(chunk);
+      return ['gpt-4o', 'claude-opus-4-8', text].map((model) => estimate.tokens(model));
+    },
+    forms: [plain, inRequest, inArguments, inImage, inBrokenEvents],
+  },
+  {
+    of: 'packages/traces/derivation/src/estimate/output-estimate.ts#OutputEstimate',
+    run: (text) => {
+      for (const kind of ['json', 'sse'] as const) {
+        const estimate = new OutputEstimate(kind);
+        for (const chunk of chunksOf(text)) estimate.push(chunk);
+        estimate.tokens({ model: text, isCut: true });
+      }
+    },
+    forms: [plain, inEvents, inBrokenEvents],
+  },
+  {
+    of: 'packages/traces/derivation/src/estimate/media-of.ts#mediaOf',
+    run: (text) => mediaOf(bytesOf(text)),
+    forms: [plain, (text) => `data:image/png;base64,${text}`, (text) => `data:${text};base64,`],
   },
   {
     of: 'packages/traces/derivation/src/key-paths.ts#keyIn',
