@@ -108,6 +108,7 @@ describe('beside a running gateway', () => {
       'route_wiring pass',
       'auth_posture warn',
       'plans pass',
+      'prices pass',
     ]);
     expect(await statuses({ SVC_STORAGE_PATH: '/dev/null/traces.db', SVC_PROVIDERS_OPENAI_UPSTREAM: gateway.url })).toEqual([
       1,
@@ -117,6 +118,7 @@ describe('beside a running gateway', () => {
       'route_wiring fail',
       'auth_posture warn',
       'plans pass',
+      'prices pass',
     ]);
     expect(await statuses({ SVC_SERVER_PORT: 'x' })).toEqual([
       1,
@@ -126,6 +128,7 @@ describe('beside a running gateway', () => {
       'route_wiring skip',
       'auth_posture skip',
       'plans skip',
+      'prices skip',
     ]);
     const { stdout } = await run('doctor');
     expect(stdout).toMatch(/^pass {2}storage: the traces can be read and written\n(?: {8}.+\n)* {8}newest trace: 2/m);

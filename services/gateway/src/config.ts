@@ -13,6 +13,7 @@ import { limitsConfig, plansConfig } from './limits/limits-config.ts';
 import { oldKeyHint } from './config/old-settings.ts';
 import { observabilityConfig } from './telemetry/observability-config.ts';
 import { piiConfig } from './proxy/privacy/pii-config.ts';
+import { pricesConfig } from './recording/price-settings.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -121,7 +122,7 @@ export const gatewayConfig = z
     auth: authConfig,
     limits: limitsConfig,
     plans: plansConfig,
-    prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
+    prices: pricesConfig,
   })
   .describe('The configuration of the gateway.');
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

@@ -15,7 +15,7 @@ import type { CapturePolicy } from './capture-policy.ts';
 import { deriveBatch, resultsOf, tokensOf, unknownOf, usageOf } from './derive-batch.ts';
 import { deriveTrace } from './derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from './exchange-batch.ts';
-import { openPriceCatalogue } from './price-catalogue.ts';
+import { openPriceCatalogue, type UnknownModels } from './price-catalogue.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { BatchResult } from './trace-sink.ts';
 
@@ -30,6 +30,7 @@ export interface DerivationReports {
 export interface DerivationWorkerData extends DerivationReports {
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
+  readonly unknownModel?: UnknownModels | undefined;
   readonly writer: WriterSource;
 }
 
@@ -47,7 +48,7 @@ export interface DerivationResponse {
 }
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { policy, priceOverride, writer: source, reportsUsage, reportsTokens } = workerData as DerivationWorkerData;
+const { policy, priceOverride, unknownModel, writer: source, reportsUsage, reportsTokens } = workerData as DerivationWorkerData;
 const { openRecordWriter } = (await import(source.module)) as WriterModule;
 const writer = await openRecordWriter(source.options);
 const modules = new ThreadModules();
@@ -55,7 +56,7 @@ const createId = createTraceIds(pooledRandomBytes());
 const context = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
-  prices: openPriceCatalogue({ override: priceOverride }),
+  prices: openPriceCatalogue({ override: priceOverride, unknownModel }),
   cpuMs: () => {
     const { user, system } = threadCpuUsage();
     return (user + system) / 1_000;

@@ -16,8 +16,8 @@ export interface PriceCatalogue {
 }
 
 /** The models whose prices stand in for unknown ones. */
-type UnknownModels = Readonly<Record<'openai' | 'anthropic', string>>;
-const UNKNOWN_MODELS: UnknownModels = { openai: 'gpt-5.5', anthropic: 'claude-opus-4-6' };
+export type UnknownModels = Readonly<Record<'openai' | 'anthropic', string>>;
+export const UNKNOWN_MODELS: UnknownModels = { openai: 'gpt-5.5', anthropic: 'claude-opus-4-6' };
 
 const SOURCE = '@pydantic/genai-prices';
 const require = createRequire(import.meta.url);

@@ -19,7 +19,10 @@ function configError(text: string, env: Record<string, string> = {}): string {
 describe('limits and plans in the configuration', () => {
   test('nothing is limited by default', () => {
     const none = { requests_per_minute: 0, max_tokens_per_day: 0, max_cost_usd_per_day: 0 };
-    expect(read('')).toMatchObject({ limits: { per_key: none, per_workspace: none, counters: 'process' }, plans: {} });
+    expect(read('')).toMatchObject({
+      limits: { per_key: none, per_workspace: none, counters: 'process', unknown: 'estimate' },
+      plans: {},
+    });
   });
 
   test('plans have no environment variable', () => {
@@ -39,6 +42,10 @@ describe('limits and plans in the configuration', () => {
     ['limits: {per_org: {}}', /limits\.per_org: unknown key/],
     ['limits: {counters: shared}', /limits\.counters[^]*shared needs storage\.driver: postgres/],
     ['limits: {counters: global}', /limits\.counters/],
+    ['limits: {unknown: deny}', /limits\.unknown .*: must be "estimate", "allow" or "refuse"/],
+    ['prices: {unknown_model: {openai: ""}}', /prices\.unknown_model\.openai/],
+    ['prices: {unknown_model: {azure: gpt-5.5}}', /prices\.unknown_model\.azure: unknown key/],
+    ['plans: {pro: {unknown: allow}}', /plans\.pro\.unknown: unknown key/],
     ['plans: {pro: {per_key: {requests_per_day: 1}}}', /plans\.pro\.per_key\.requests_per_day: unknown key/],
     ['plans: {"a b": {}}', /plans\.a b/],
   ])('%s is rejected', (text, expected) => {

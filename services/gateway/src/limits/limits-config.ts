@@ -6,6 +6,9 @@ import { z } from 'zod';
 export const limitsConfig = z
   .strictObject({
     ...gatewayScopes,
+    /** Whether daily quotas count estimates of usage and cost that are not known, or whether requests of unknown cost are refused.
+     *  Spec: G10.17 to G10.19. */
+    unknown: z.enum(['estimate', 'allow', 'refuse']).default('estimate'),
     /** Whether request rates and daily quotas apply to each process separately, or to all processes on one Postgres together. */
     counters: z.enum(['process', 'shared']).default('process'),
     /** The folder where the ConfigMap with `plans.json` is mounted, as a folder: a file that is mounted by subPath never changes. */

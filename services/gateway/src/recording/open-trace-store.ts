@@ -6,14 +6,14 @@ import { NO_WRITER_DROPS } from '@vitrine/trace-store-postgres/writer-statistics
 import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
-import { readPriceOverride } from './capture/price-override.ts';
 import { canHaveDailyLimits } from '../limits/thresholds.ts';
 import { isOldTraceFile, oldTraceFileText } from '@vitrine/ongoingai-import/old-trace-file';
 import type { OpenedTraces, TraceStoreConfig } from './opened-traces.ts';
+import { readPrices } from './price-settings.ts';
 import { postgresOptions } from '../storage/storage-settings.ts';
 
 /** Opens the store that traces are read from, and the thread that writes to it or to the broker before it. Waits for Postgres until `signal`
- *  is aborted. Faults: those of `openEmbeddedTraceStore` and of the publisher, `invalid_price_override`, `start_aborted`. */
+ *  is aborted. Faults: those of `openEmbeddedTraceStore`, `readPrices` and the publisher, `start_aborted`. */
 export async function openTraceStore(
   config: TraceStoreConfig,
   privacy: PrivacyRules,
@@ -36,9 +36,11 @@ export async function openTraceStore(
 
 function derivationThread(config: TraceStoreConfig, privacy: PrivacyRules, writer: WriterSource): DerivationThread {
   const { tracing, prices, observability } = config;
+  const { override: priceOverride, unknownModel } = readPrices(prices);
   return new DerivationThread({
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
-    priceOverride: readPriceOverride(prices.override_path),
+    priceOverride,
+    unknownModel,
     reportsTokens: observability.otel.genai,
     reportsUsage: canHaveDailyLimits(config),
     writer,

@@ -4,6 +4,7 @@ import type { WriterDrops } from '@vitrine/trace-store-postgres/writer-statistic
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { LimitsSettings } from '../limits/limits-config.ts';
 import type { StorageSettings } from '../storage/storage-settings.ts';
+import type { PriceSettings } from './price-settings.ts';
 import type { PublisherSettings, TracePublisher } from './publisher/open-publisher.ts';
 
 /** The parts of the configuration that the trace pipeline depends on. */
@@ -11,7 +12,7 @@ export interface TraceStoreConfig extends LimitsSettings {
   readonly storage: StorageSettings;
   readonly queue: PublisherSettings & { readonly driver: 'memory' | 'kafka' };
   readonly tracing: { readonly capture_bodies: boolean; readonly body_max_size: number };
-  readonly prices: { readonly override_path?: string | undefined };
+  readonly prices: PriceSettings;
   readonly observability: { readonly otel: { readonly genai: boolean } };
 }
 

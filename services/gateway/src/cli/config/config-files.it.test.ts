@@ -56,7 +56,7 @@ async function diagnose(env: Variables, ...args: readonly string[]) {
   expect(everything()).toEqual(before);
   const { checks, ...rest } = JSON.parse(stdout) as Diagnosis;
   const of = (name: string) => checks.find((check) => check.name === name) ?? { status: 'missing', details: [] };
-  return { ...rest, config: of('config'), storage: of('storage'), auth: of('auth_posture') };
+  return { ...rest, config: of('config'), storage: of('storage'), auth: of('auth_posture'), prices: of('prices') };
 }
 
 const PRICES = 'models: [{provider: openai, match: a, input_usd_per_mtok: 1, output_usd_per_mtok: 1}]';
@@ -87,6 +87,24 @@ describe('the price list', () => {
     writeFileSync(prices, PRICES);
     expect(await validate({ SVC_PRICES_OVERRIDE_PATH: prices })).toEqual([]);
     expect((await diagnose({ SVC_PRICES_OVERRIDE_PATH: prices })).config.status).toBe('pass');
+  });
+
+  test('needs a price for the models that stand in for unknown ones, which doctor shows', async () => {
+    const standIn = { SVC_PRICES_UNKNOWN_MODEL_OPENAI: 'a' };
+    const [line = '', ...others] = await validate(standIn);
+    expect([line, others]).toEqual([
+      expect.stringMatching(/^ {2}prices\.unknown_model\.openai \(.+\): must be a model with a price/),
+      [],
+    ]);
+    const { config, prices: unusable } = await diagnose(standIn);
+    expect([config.status, config.details[0], unusable.status]).toEqual(['fail', line.trim(), 'skip']);
+    const prices = join(folder.path, 'prices.yaml');
+    writeFileSync(prices, PRICES);
+    expect(await validate({ ...standIn, SVC_PRICES_OVERRIDE_PATH: prices })).toEqual([]);
+    expect((await diagnose({ ...standIn, SVC_PRICES_OVERRIDE_PATH: prices, SVC_LIMITS_UNKNOWN: 'allow' })).prices).toMatchObject({
+      status: 'pass',
+      details: ['limits.unknown: allow', 'openai: a', 'anthropic: claude-opus-4-6'],
+    });
   });
 });
 

@@ -3,19 +3,20 @@ import { isFault } from '@vitrine/faults/fault';
 import { resolve } from 'node:path';
 import type { GatewayConfig } from '../../config.ts';
 import { checkAuth } from '../doctor/auth-check.ts';
-import { overallStatus, resultOf, type Check, checkPlans, checkRoutes } from '../doctor/check.ts';
-import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
+import { overallStatus, resultOf, type Check, checkPlans, checkPrices, checkRoutes } from '../doctor/check.ts';
+import { fileFaults } from '../doctor/file-faults.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
 import { ineffectiveLimits } from '../../limits/thresholds.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
+import { priceFaults } from '../../recording/price-settings.ts';
 import { command, type CommandContext } from '@vitrine/command-line/command';
 import { printResult } from '@vitrine/command-line/print-result';
 import { commandOldSettings, configLocation, inspectCommandConfig, OUTPUT_OPTIONS } from './command-config.ts';
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Checks configuration, storage, routes, authentication and plans.',
+  summary: 'Checks configuration, storage, routes, authentication, plans and prices.',
   options: OUTPUT_OPTIONS,
   help: `Each check passes, warns or fails; a gateway may be running. Nothing is changed or left behind, and no provider is called.
 A topic gets one record without value, which trace-writers skip.
@@ -58,28 +59,29 @@ async function runChecks(file: string | undefined, context: CommandContext): Pro
     return invalidConfiguration([...lines, ...old]);
   }
   const plans = await readPlans(config);
+  const unusablePrices = priceFaults(config.prices).map(faultText);
   return [
-    checkConfig(config, old),
+    checkConfig(config, unusablePrices, old),
     await checkStorage(config),
     checkRoutes(config),
     await checkAuth(config, planNames(config.plans, plans)),
     checkPlans(config, plans),
+    checkPrices(config, unusablePrices.length > 0),
   ];
 }
 
 function invalidConfiguration(details: readonly string[]): Check[] {
-  const skipped = (['storage', 'route_wiring', 'auth_posture', 'plans'] as const).map((name) =>
+  const skipped = (['storage', 'route_wiring', 'auth_posture', 'plans', 'prices'] as const).map((name) =>
     resultOf(name)('skip', 'skipped: there is no valid configuration'),
   );
   return [resultOf('config', details)('fail', 'the configuration is not valid'), ...skipped];
 }
 
-/** A valid configuration may still name an unusable file, or have settings without effect. */
-function checkConfig(config: GatewayConfig, old: readonly string[]): Check {
+/** A valid configuration may still name unusable prices, or have settings without effect. */
+function checkConfig(config: GatewayConfig, unusablePrices: readonly string[], old: readonly string[]): Check {
   const idle = [...ineffectiveLimits(config), ...old];
-  const fileErrors = priceFaults(config).map(faultText);
-  const found = resultOf('config', [...fileErrors, ...idle]);
-  if (fileErrors.length > 0) return found('fail', 'the configuration names a file that cannot be used');
+  const found = resultOf('config', [...unusablePrices, ...idle]);
+  if (unusablePrices.length > 0) return found('fail', 'the configuration names prices that cannot be used');
   if (idle.length > 0) return found('warn', 'the configuration is valid, but a part of it has no effect');
   return found('pass', 'the configuration is valid');
 }

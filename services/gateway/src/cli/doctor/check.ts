@@ -4,7 +4,7 @@ import { baseUrlOf } from '../base-url.ts';
 
 /** The result of one check of `gateway doctor`. Spec: G18.2. */
 export interface Check {
-  readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture' | 'plans';
+  readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture' | 'plans' | 'prices';
   /** `skip`: not run, because an earlier check failed. */
   readonly status: 'pass' | 'warn' | 'fail' | 'skip';
   /** One sentence. */
@@ -44,6 +44,16 @@ export function checkPlans({ auth, plans }: Pick<GatewayConfig, 'auth' | 'plans'
 function textOf({ source, document, error }: ReadPlans): string {
   if (document !== undefined) return `${source}: generation ${document.generation}, ${document.checksum}`;
   return `${source}: ${error ?? 'no plans.json'}`;
+}
+
+/** Shows how unknown cost counts, and which models' prices stand in for unknown ones. */
+export function checkPrices({ limits, prices }: Pick<GatewayConfig, 'limits' | 'prices'>, areUnusable: boolean): Check {
+  if (areUnusable) return resultOf('prices')('skip', 'skipped: the prices cannot be used');
+  const models = Object.entries(prices.unknown_model).map(([provider, model]) => `${provider}: ${model}`);
+  return resultOf('prices', [`limits.unknown: ${limits.unknown}`, ...models])(
+    'pass',
+    'these models stand in for those without a price',
+  );
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;

@@ -9,7 +9,7 @@ import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { keyFiles } from '../../auth/keys/key-files.ts';
-import { priceOverrideError } from '../../recording/capture/price-override.ts';
+import { priceFaults } from '../../recording/price-settings.ts';
 import type { GatewayConfig } from '../../config.ts';
 
 /** Files of a store: its database, and those of SQLite and of its lock. */
@@ -21,14 +21,7 @@ type Parts = DeepPartial<Pick<GatewayConfig, 'auth' | 'prices' | 'storage'>>;
 /** Unusable files of a configuration, which itself may be valid: with any of them a gateway would not start. Opens no store, waits for
  *  no lock and leaves nothing behind. */
 export function fileFaults(config: Parts): ConfigFault[] {
-  return [...priceFaults(config), ...storageFaults(config)];
-}
-
-export function priceFaults({ prices }: Parts): ConfigFault[] {
-  const path = prices?.override_path;
-  const error = path === undefined ? undefined : priceOverrideError(path);
-  const variable = 'SVC_PRICES_OVERRIDE_PATH';
-  return error === undefined ? [] : [{ path: 'prices.override_path', variable, message: `${path}: ${error}` }];
+  return [...priceFaults(config.prices), ...storageFaults(config)];
 }
 
 function storageFaults({ auth, storage }: Parts): ConfigFault[] {
