@@ -5,6 +5,7 @@ import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { Readiness } from '@vitrine/http-api/probe-routes';
 import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
@@ -21,10 +22,12 @@ import { DropReport } from './recording/capture/drop-report.ts';
 import type { OpenedTraces } from './recording/opened-traces.ts';
 import { TraceQueue } from './recording/capture/trace-queue.ts';
 import { WriteMonitor } from './recording/capture/write-monitor.ts';
+import { readPrices } from './recording/price-settings.ts';
 import { openClocks, type Clocks } from './storage/clocks.ts';
 import type { GatewayConfig } from './config.ts';
 import { healthReasons } from './admin/diagnostics/service-routes.ts';
 import { createGatewayServer } from './admin/http/gateway-server.ts';
+import { CostCheck } from './limits/cost-check.ts';
 import { openLimits } from './limits/open-limits.ts';
 import type { SharedLimits } from './limits/open-counters.ts';
 import { CORRELATION_HEADER } from './telemetry/correlation-id.ts';
@@ -44,6 +47,8 @@ import { postgresOptions } from './storage/storage-settings.ts';
 
 /** Traces of rejections that belong to no tenant, a second. Spec: G11.12. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
+/** Bytes of request bodies that are read before they are forwarded, over all exchanges; beyond it requests are rejected with 503. */
+const HELD_BODIES_MAX_BYTES = 64 * 1_048_576;
 /** Reports of rates run one at a time, and so do those of quotas. The third connection is for clean-up. */
 const LIMIT_CONNECTIONS = 3;
 
@@ -222,6 +227,8 @@ function proxyContext(parts: ProxyParts): ProxyContext {
     budget,
     headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),
     guard: openRequestGuard(privacy, config.tracing.body_max_size),
+    costCheck: openCostCheck(config, clocks.clock),
+    heldBodies: new BodyBudget(HELD_BODIES_MAX_BYTES),
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
     shutdown: shutdown.signal,
     onFailure: (failed) => upstreamErrors.report(failed),
@@ -230,6 +237,11 @@ function proxyContext(parts: ProxyParts): ProxyContext {
       else telemetry.enqueue(exchange, (ended) => queue.enqueue(ended));
     },
   };
+}
+
+/** Limits apply only with authentication. */
+function openCostCheck({ auth, limits, prices }: GatewayConfig, clock: () => number): CostCheck | undefined {
+  return auth.enabled && limits.unknown === 'refuse' ? new CostCheck(openPriceCatalogue(readPrices(prices)), clock) : undefined;
 }
 
 function scrapeServer({ server, observability }: GatewayConfig, logger: Logger): ScrapeServerOptions {

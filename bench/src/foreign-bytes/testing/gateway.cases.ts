@@ -1,4 +1,6 @@
+import { CostCheck } from '@vitrine/gateway/limits/cost-check';
 import { genaiOperationName } from '@vitrine/gateway/telemetry/exchange-facts';
+import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
 import { readOldHeaders } from '@vitrine/ongoingai-import/old-headers';
 import { parseOldTime } from '@vitrine/ongoingai-import/old-time';
 import { inspectableText, uninspectableReason } from '@vitrine/gateway/proxy/privacy/inspectable-body';
@@ -43,6 +45,8 @@ const guard = new RequestGuard(
   },
   1_048_576,
 );
+const rates = openPriceCatalogue().rates('openai', 'gpt-4o', new Date());
+const costCheck = new CostCheck({ rates: () => rates }, () => 0);
 const consumer = { onHead: () => {}, onData: () => {}, onEnd: () => {} };
 
 const inHead: Form = (text) => `HTTP/1.1 200 ${text}\r\nA: ${text}`;
@@ -86,6 +90,15 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
         scope: DEFAULT_SCOPE,
       }),
     forms: [plain, inRequest],
+  },
+  {
+    of: 'services/gateway/src/limits/cost-check.ts#CostCheck',
+    run: (text) => {
+      const path = `/v1/${text.slice(0, 8_192)}`;
+      costCheck.rejection({ provider: 'openai', path, contentType: `application/json; ${path}`, body: bytesOf(text) });
+      costCheck.rejection({ provider: 'openai', path, contentType: 'multipart/form-data; boundary=b', body: bytesOf(text) });
+    },
+    forms: [plain, inRequest, (text) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${text}\r\n--b--`],
   },
   {
     of: 'packages/traces/derivation/src/streaming-usage-reader.ts#StreamingUsageReader',

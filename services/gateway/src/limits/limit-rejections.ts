@@ -1,7 +1,7 @@
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 
-// Statuses, texts, codes and headers. Spec: G10.9 to G10.15.
+// Statuses, texts, codes and headers. Spec: G10.9 to G10.15, G10.19.
 
 const RATE_ERRORS = {
   KEY_RATE_LIMIT_EXCEEDED: 'request rate limit exceeded for key',
@@ -30,6 +30,18 @@ export function unknownPlanRejection(plan: string): Rejection {
     error: `${LIMIT_CHECK_UNAVAILABLE.error}: there is no plan "${plan}"`,
     details: { code: 'UNKNOWN_PLAN', plan },
     headers: ['x-should-retry', 'false'],
+  };
+}
+
+/** The cost of a request would be unknown. `model`: as requested, if it could be read. */
+export function unknownCostRejection(because: string, model?: string): Rejection {
+  const code = 'UNKNOWN_COST_REFUSED';
+  return {
+    status: 403,
+    error: `request of unknown cost refused${model === undefined ? '' : ` (${model})`}: ${because}`,
+    details: { code, model },
+    headers: ['x-should-retry', 'false'],
+    reason: code,
   };
 }
 

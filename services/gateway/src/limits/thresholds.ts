@@ -105,7 +105,8 @@ export function canHaveDailyLimits(config: LimitsSettings): boolean {
 
 /** Warnings about configured limits without effect, on which an operator would otherwise rely. */
 export function ineffectiveLimits({ auth, limits, plans, storage }: LimitsSettings): string[] {
-  if (!auth.enabled) return new ThresholdTable(limits, plans).hasAny ? ['limits have no effect while auth.enabled is false'] : [];
+  const hasAny = limits.unknown === 'refuse' || new ThresholdTable(limits, plans).hasAny;
+  if (!auth.enabled) return hasAny ? ['limits have no effect while auth.enabled is false'] : [];
   if (storage.driver === 'postgres') return [];
   return Object.entries(plans)
     .filter(([name, plan]) => new ThresholdTable(limits, { [name]: plan }).hasWorkspacePlans)

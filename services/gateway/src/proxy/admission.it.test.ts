@@ -58,6 +58,8 @@ beforeEach(async () => {
       budget,
       headers: headerReaders('X-Key'),
       guard: undefined,
+      costCheck: undefined,
+      heldBodies: budget,
       storedBodyMaxBytes: 0,
       shutdown: new AbortController().signal,
       onFailure: () => {},

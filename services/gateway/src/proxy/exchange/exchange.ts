@@ -1,4 +1,5 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import { isFreeRequest } from '@vitrine/trace-derivation/charging';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { responseKindOf } from '@vitrine/trace-derivation/stored-responses';
 import { traceIdIn } from '@vitrine/traces/traceparent';
@@ -7,11 +8,13 @@ import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
 import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { Rejection } from '@vitrine/http-api/rejection';
+import { holdBody, type HeldBody, type HeldBodyRules } from '@vitrine/http-api/requests/hold-body';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';
 import { CORRELATION_HEADER } from '../../telemetry/correlation-id.ts';
 import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';
-import { readGuarded, type GuardMode, type HeldBody, type RequestGuard } from '../privacy/request-guard.ts';
+import type { CostCheck } from '../../limits/cost-check.ts';
+import type { GuardMode, Verdict } from '../privacy/request-guard.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
@@ -79,38 +82,43 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   forward(path: string): void {
     // While the request was delayed its client may have left, or sent something that is not HTTP.
     if (this.#isOver || this.#outcome !== 'completed') return;
-    const { guard } = this.#context;
-    const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
-    if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
+    const { guard, costCheck } = this.#context;
+    const { method = '', url = '' } = this.#request;
+    const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: url });
+    const charged = costCheck !== undefined && !isFreeRequest({ method, path: url }) ? costCheck : undefined;
+    const rules = guardMode === undefined ? charged : guard;
+    if (rules !== undefined) return this.#forwardHeld(path, rules, guardMode, charged);
     const send = (body: RequestBody) => {
       if (!this.#isOver) this.#dispatch(path, body);
     };
     readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
   }
 
-  /** Forwards a request after it was fully read and inspected. Its trace is derived from what the client sent, not from the redacted body. */
-  #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
-    const {
-      headers: { 'content-type': contentType },
-      url = '',
-    } = this.#request;
-    this.#held = readGuarded(this.#request, guard, (outcome) => {
+  /** Forwards a request after it was fully read and checked. Its trace is derived from what the client sent, not from the redacted body. */
+  #forwardHeld(path: string, rules: HeldBodyRules, mode: GuardMode | undefined, costCheck: CostCheck | undefined): void {
+    const { provider } = this.#route;
+    const { url = '' } = this.#request;
+    const { 'content-type': contentType } = this.#request.headers;
+    this.#held = holdBody(this.#request, rules, this.#context.heldBodies, (outcome) => {
       if (this.#isOver) return;
       if ('rejection' in outcome) return this.reject(outcome.rejection);
       const { body } = outcome;
-      const verdict = guard.inspect(mode, {
-        headers: this.#forwardedHeaders(),
-        path: url,
-        scope: this.#scope,
-        contentType,
-        body,
-      });
+      const refused = costCheck?.rejection({ provider, path: url, contentType, body });
+      if (refused !== undefined) return this.reject(refused);
+      const verdict = this.#inspected(mode, contentType, body);
       this.#findings = verdict.findings;
       if (verdict.rejection !== undefined) return this.reject(verdict.rejection);
       this.#sent.setContentType(contentType);
       if (body !== undefined && body.length > 0) this.#sent.push(body);
       this.#dispatch(path, verdict.body, verdict.headers);
     });
+  }
+
+  #inspected(mode: GuardMode | undefined, contentType: string | undefined, body: Buffer | undefined): Verdict {
+    const headers = this.#forwardedHeaders();
+    const { guard } = this.#context;
+    if (guard === undefined || mode === undefined) return { headers, body, findings: '' };
+    return guard.inspect(mode, { headers, path: this.#request.url ?? '', scope: this.#scope, contentType, body });
   }
 
   /** Responds instead of the provider, when a delayed request must not be forwarded. */

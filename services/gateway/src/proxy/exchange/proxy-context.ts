@@ -4,6 +4,7 @@ import type { ClientResponse } from '@vitrine/http-api/connections/client-respon
 import type { IncomingMessage } from 'node:http';
 import type { BodyBudget } from '../../recording/capture/body-budget.ts';
 import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';
+import type { CostCheck } from '../../limits/cost-check.ts';
 import type { RequestGuard } from '../privacy/request-guard.ts';
 import type { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -26,6 +27,10 @@ export interface ProxyContext {
   readonly headers: HeaderReaders;
   /** Undefined when no request is inspected before it is forwarded. */
   readonly guard: RequestGuard | undefined;
+  /** Undefined when requests of unknown cost are forwarded. */
+  readonly costCheck: CostCheck | undefined;
+  /** The memory of bodies that are read before they are forwarded. */
+  readonly heldBodies: BodyBudget;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
   /** Aborted when exchanges in flight are cut, so that the gateway can stop. */

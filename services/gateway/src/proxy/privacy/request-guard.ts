@@ -6,13 +6,9 @@ import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '@vitrine/http-api/rejection';
-import { BodyChunks } from '@vitrine/http-api/requests/body-chunks';
+import type { HeldBodyRules } from '@vitrine/http-api/requests/hold-body';
 import { inspectableText, tooLarge, uninspectableReason, type Uninspectable } from './inspectable-body.ts';
-import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-
-/** Bytes of request bodies under inspection, over all exchanges; beyond it requests are rejected with 503. */
-const INSPECTED_TOTAL_MAX_BYTES = 64 * 1_048_576;
+import type { IncomingHttpHeaders } from 'node:http';
 
 export type GuardMode = 'redact_upstream' | 'block';
 const GUARD_MODES: readonly PrivacyMode[] = ['redact_upstream', 'block'] satisfies GuardMode[];
@@ -33,20 +29,22 @@ export type Verdict = { readonly findings: string } & (
 );
 
 /** Inspects whole requests before they are forwarded, so that providers get nothing that the rules forbid. Spec: G13.6. */
-export class RequestGuard {
+export class RequestGuard implements HeldBodyRules {
   /** The largest body that is inspected. */
   readonly maxBytes: number;
+  readonly tooLarge: Rejection;
+  readonly full: Rejection = GUARD_IS_FULL;
   readonly #rules: PrivacyRules;
   readonly #context: PrivacyContext;
   /** For `block`: findings are counted and nothing is forwarded, so no placeholder is hashed. */
   readonly #countingContext: PrivacyContext;
-  #held = 0;
 
   constructor(rules: PrivacyRules, maxBytes: number) {
     this.#rules = rules;
     this.#context = openPrivacyContext(rules);
     this.#countingContext = { ...this.#context, rules: { ...rules, format: '' } };
     this.maxBytes = maxBytes;
+    this.tooLarge = uninspectable(tooLarge(maxBytes));
   }
 
   /** How an exchange is guarded; undefined for an unguarded one. */
@@ -55,15 +53,9 @@ export class RequestGuard {
     return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
   }
 
-  /** Reserves this many bytes, if available; release them with `give`. */
-  take(bytes: number): boolean {
-    if (this.#held + bytes > INSPECTED_TOTAL_MAX_BYTES) return false;
-    this.#held += bytes;
-    return true;
-  }
-
-  give(bytes: number): void {
-    this.#held -= bytes;
+  unreadable(headers: IncomingHttpHeaders): Rejection | undefined {
+    const why = uninspectableReason(headers, this.maxBytes);
+    return why && uninspectable(why);
   }
 
   /** Inspects a request. Synchronous: 6 µs for a body of 2 KB, 3 ms for 1 MB. */
@@ -122,52 +114,4 @@ function redactedHeaders(headers: readonly string[], redactor: Redactor, denied:
 
 function withLength(headers: readonly string[], length: number): string[] {
   return headers.map((text, at) => (at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-length' ? String(length) : text));
-}
-
-/** A body on its way into the guard. */
-export interface HeldBody {
-  /** Stops reading and releases the memory; may be called several times. */
-  readonly release: () => void;
-}
-
-const NOTHING: HeldBody = { release: () => {} };
-
-/** Reads a request's whole body within the guard's bounds and calls back once: with the body, with undefined if there is none, or with why it
- *  cannot be inspected. Never calls back for a client that left. */
-export function readGuarded(
-  request: Readable & Pick<IncomingMessage, 'headers'>,
-  guard: RequestGuard,
-  done: (outcome: { readonly body: Buffer | undefined } | { readonly rejection: Rejection }) => void,
-): HeldBody {
-  const { headers } = request;
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    done({ body: undefined });
-    return NOTHING;
-  }
-  const why = uninspectableReason(headers, guard.maxBytes);
-  if (why !== undefined) {
-    done({ rejection: uninspectable(why) });
-    return NOTHING;
-  }
-  let chunks = new BodyChunks();
-  let held = 0;
-  const release = () => {
-    request.off('data', onData).off('end', onEnd);
-    guard.give(held);
-    held = 0;
-    chunks = new BodyChunks();
-  };
-  const onData = (chunk: Buffer) => {
-    const fits = held + chunk.length <= guard.maxBytes;
-    if (fits && guard.take(chunk.length)) {
-      held += chunk.length;
-      chunks.push(chunk);
-    } else {
-      release();
-      done({ rejection: fits ? GUARD_IS_FULL : uninspectable(tooLarge(guard.maxBytes)) });
-    }
-  };
-  const onEnd = () => done({ body: chunks.joined() });
-  request.on('data', onData).on('end', onEnd);
-  return { release };
 }
