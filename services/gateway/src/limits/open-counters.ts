@@ -79,24 +79,31 @@ export function openRequestCounter(
 }
 
 /** Opens the daily quotas as configured. A store that cannot be read does not keep the gateway from starting. */
-export async function openQuotas(kind: LimitsConfig['counters'], context: LimitsContext): Promise<OpenQuotas> {
-  if (kind === 'process') return await openProcessQuotas(context);
+export async function openQuotas(
+  { counters, unknown }: Pick<LimitsConfig, 'counters' | 'unknown'>,
+  context: LimitsContext,
+): Promise<OpenQuotas> {
+  const countsUnknown = unknown !== 'allow';
+  if (counters === 'process') return await openProcessQuotas(context, countsUnknown);
   const { clock, steadyClock } = context;
   const opened = openShared(context, QUOTA_REPORTS, ({ pool, windowMs = WINDOW_MS }, onError) => {
     const times = allotmentTimes(windowMs);
-    const grants = new PostgresQuotaGrants(pool, times.leaseMs);
-    const counter = new SharedQuotas({ grants, clock, steadyClock, onError, ...times });
+    const grants = new PostgresQuotaGrants(pool, times.leaseMs, countsUnknown);
+    const counter = new SharedQuotas({ grants, clock, steadyClock, onError, countsUnknown, ...times });
     return { counter, cleanUp: () => grants.removeOld() };
   });
   return { ...opened, refresh: () => {} };
 }
 
-async function openProcessQuotas({ totals, hasDaily, clock, steadyClock, logger }: LimitsContext): Promise<OpenQuotas> {
+async function openProcessQuotas(
+  { totals, hasDaily, clock, steadyClock, logger }: LimitsContext,
+  countsUnknown: boolean,
+): Promise<OpenQuotas> {
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals read failed');
   };
-  const counter = new QuotaLedger({ totals, clock, steadyClock, onFailedRead });
+  const counter = new QuotaLedger({ totals, clock, steadyClock, onFailedRead, countsUnknown });
   if (hasDaily()) await counter.read();
   const fresh = keepTotalsFresh(counter, hasDaily);
   return {

@@ -31,7 +31,7 @@ export async function openLimits(
   const unknownPlans = unknownPlanLog(logger, steadyClock);
   const rates = openRequestCounter(counters, tools);
   const hasDaily = () => thresholds.hasDaily;
-  const daily = canHaveDailyLimits(config) ? await openQuotas(counters, { ...tools, hasDaily }) : undefined;
+  const daily = canHaveDailyLimits(config) ? await openQuotas(config.limits, { ...tools, hasDaily }) : undefined;
   const gate = new UsageGate({
     thresholds,
     quotas: daily?.counter ?? NO_QUOTAS,

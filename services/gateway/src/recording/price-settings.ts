@@ -54,7 +54,8 @@ function standInFaults(models: DeepPartial<UnknownModels>, override: PriceOverri
   const prices = openPriceCatalogue({ override });
   return (['openai', 'anthropic'] as const).flatMap((provider) => {
     const name = models[provider];
-    if (name === undefined || name === UNKNOWN_MODELS[provider] || prices.rates(provider, name, new Date()) !== undefined) return [];
+    if (name === undefined || name === UNKNOWN_MODELS[provider] || prices.rates(provider, name, new Date()) !== undefined)
+      return [];
     const message = `must be a model with a price, in the price list or in the file of prices.override_path; got "${name}"`;
     return [
       { path: `prices.unknown_model.${provider}`, variable: `SVC_PRICES_UNKNOWN_MODEL_${provider.toUpperCase()}`, message },

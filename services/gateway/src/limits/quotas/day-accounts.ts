@@ -13,6 +13,12 @@ interface AccountUsage {
   picoUsd: number;
 }
 
+export interface DayAccountsOptions {
+  readonly maxAccounts?: number | undefined;
+  /** Whether estimates of unknown usage and cost count. Spec: G10.17, G10.18. */
+  readonly countsUnknown?: boolean | undefined;
+}
+
 /** The usage of a key or a workspace on one UTC day: `own` plus `others`. */
 export interface DayAccount {
   /** Usage of the exchanges that this process wrote. */
@@ -41,11 +47,13 @@ export class DayAccounts {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly #max: number;
+  readonly #countsUnknown: boolean;
   readonly #accounts = new Map<string, DayAccount>();
 
-  constructor(day: string, max = MAX_ACCOUNTS) {
+  constructor(day: string, { maxAccounts = MAX_ACCOUNTS, countsUnknown = true }: DayAccountsOptions = {}) {
     this.day = day;
-    this.#max = max;
+    this.#max = maxAccounts;
+    this.#countsUnknown = countsUnknown;
   }
 
   /** Undefined when there is no room for another account: then the usage of the scope is unknown. */
@@ -65,7 +73,7 @@ export class DayAccounts {
   add(usage: readonly DayUsage[]): void {
     for (const row of usage) {
       if (row.day !== this.day) continue;
-      const usage = usageIn(row);
+      const usage = this.#usageIn(row);
       for (const account of this.#accountsOf(row)) {
         addTo(account.own, usage);
         raiseTo(account.largest, usage.tokens, usage.picoUsd);
@@ -80,11 +88,17 @@ export class DayAccounts {
     for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {
       if (row.day !== this.day) continue;
-      const usage = usageIn(row);
+      const usage = this.#usageIn(row);
       for (const account of this.#accountsOf(row)) addTo(account.stored, usage);
     }
     for (const { stored, own, others } of this.#accounts.values())
       raiseTo(others, stored.tokens - own.tokens, stored.picoUsd - own.picoUsd);
+  }
+
+  #usageIn({ total_tokens, estimated_tokens, cost_usd, cost_upper_usd }: DayUsage): AccountUsage {
+    return this.#countsUnknown
+      ? { tokens: total_tokens, picoUsd: picoIn(cost_upper_usd, 0) }
+      : { tokens: total_tokens - estimated_tokens, picoUsd: picoIn(cost_usd, 0) };
   }
 
   #accountsOf({ org_id, workspace_id, gateway_key_id }: DayUsage): DayAccount[] {
@@ -104,10 +118,6 @@ export class DayAccounts {
 
 function nothing(): AccountUsage {
   return { tokens: 0, picoUsd: 0 };
-}
-
-function usageIn({ total_tokens, cost_usd }: DayUsage): AccountUsage {
-  return { tokens: total_tokens, picoUsd: picoIn(cost_usd, 0) };
 }
 
 function addTo(to: AccountUsage, more: AccountUsage): void {

@@ -4,6 +4,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { scopeNames } from '../requests/request-counter.ts';
 import { DAY, describeDailyQuotas, NOON, type TestQuotasOptions } from '../testing/daily-quotas-contract.ts';
+import { describeUnknownUsage } from '../testing/unknown-usage-contract.ts';
 import { DayAccounts } from './day-accounts.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 
@@ -80,10 +81,10 @@ describe('the quota ledger', () => {
   test('counts money in whole trillionths of a dollar', async () => {
     const { ledger, read } = setUp();
     await read();
-    for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_usd: 4.1 }]);
+    for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_upper_usd: 4.1 }]);
     expect(ledger.accountsOf(namesOf(0))?.key.own.picoUsd).toBe(41e12);
     // A cached token at 0.0375 dollars a million: its half of a billionth counts too.
-    for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_usd: 0.0000000375 }]);
+    for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_upper_usd: 0.0000000375 }]);
     expect(ledger.accountsOf(namesOf(0))?.key.own.picoUsd).toBe(41e12 + 375_000);
   });
 
@@ -220,7 +221,7 @@ describe('the quota ledger', () => {
   });
 
   test('a scope without an account is unavailable', () => {
-    const accounts = new DayAccounts(DAY, 3);
+    const accounts = new DayAccounts(DAY, { maxAccounts: 3 });
     accounts.add([usageOf(0, 5)]);
     accounts.read([usageOf(1, 5), usageOf(2, 5)]);
     expect([0, 1, 2].map((scope) => accounts.of(namesOf(scope))?.key.others.tokens)).toEqual([0, 5, undefined]);
@@ -379,14 +380,14 @@ describe('the quota ledger under any order of batches, losses, reads and writes 
   });
 });
 
-async function openQuotas({ stored = [], maxAccounts, settlementWaitMaxMs }: TestQuotasOptions) {
+async function openQuotas({ stored = [], settlementWaitMaxMs, ...options }: TestQuotasOptions) {
   const time = { now: NOON };
   const quotas = new QuotaLedger({
     totals: async (day) => stored.filter((usage) => usage.day === day),
     clock: () => time.now,
     steadyClock: () => 0,
     onFailedRead: () => {},
-    ...(maxAccounts === undefined ? {} : { maxAccounts }),
+    ...options,
     ...(settlementWaitMaxMs === undefined ? {} : { settlementWaitMaxMs }),
   });
   await quotas.read();
@@ -396,4 +397,5 @@ async function openQuotas({ stored = [], maxAccounts, settlementWaitMaxMs }: Tes
 
 describe('quotas of one process', () => {
   describeDailyQuotas(openQuotas);
+  describeUnknownUsage(openQuotas);
 });

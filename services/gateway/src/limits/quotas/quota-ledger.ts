@@ -1,7 +1,7 @@
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { checkQuotas, type DailyQuotas, type QuotaResult } from './quota-check.ts';
-import { DayAccounts, dayText, type EndedExchange, type ScopeAccounts } from './day-accounts.ts';
+import { DayAccounts, dayText, type DayAccountsOptions, type EndedExchange, type ScopeAccounts } from './day-accounts.ts';
 import type { ScopeNames } from '../requests/request-counter.ts';
 import { withTimeout } from '../shared-quotas/report-loop.ts';
 import { SETTLEMENT_WAIT_MAX_MS, Settlements } from '../shared-quotas/settlements.ts';
@@ -14,7 +14,7 @@ const TOTALS_MAX_AGE_MS = 15_000;
 /** A read that takes longer is abandoned for the next. */
 const READ_MAX_MS = 10_000;
 
-interface QuotaLedgerOptions {
+interface QuotaLedgerOptions extends DayAccountsOptions {
   /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   /** Milliseconds since the epoch. */
@@ -24,7 +24,6 @@ interface QuotaLedgerOptions {
   /** Called for every failed read of the totals. */
   readonly onFailedRead: (error: unknown) => void;
   readonly settlementWaitMaxMs?: number;
-  readonly maxAccounts?: number;
 }
 
 /** A read of today's totals. */
@@ -56,7 +55,7 @@ export class QuotaLedger implements DailyQuotas {
     this.#waitMaxMs = options.settlementWaitMaxMs ?? SETTLEMENT_WAIT_MAX_MS;
     this.#day = Math.floor(options.clock() / DAY_MS);
     this.#latestDay = this.#day;
-    this.#accounts = new DayAccounts(dayText(this.#day), options.maxAccounts);
+    this.#accounts = new DayAccounts(dayText(this.#day), options);
   }
 
   /** Undefined when the usage is unknown: the totals are too old, or there is no room for another account. */
@@ -146,7 +145,7 @@ export class QuotaLedger implements DailyQuotas {
     const hasJustBegun = day === this.#latestDay + 1 && day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
     this.#day = day;
     this.#latestDay = Math.max(this.#latestDay, day);
-    this.#accounts = new DayAccounts(dayText(day), this.#options.maxAccounts);
+    this.#accounts = new DayAccounts(dayText(day), this.#options);
     this.#reading = undefined;
     this.#finished = undefined;
     if (hasJustBegun) return;

@@ -1,5 +1,5 @@
 import { mayReach, type QuotaUnit } from './quota-check.ts';
-import { DayAccounts, type DayAccount, type ScopeAccounts } from './day-accounts.ts';
+import { DayAccounts, type DayAccount, type DayAccountsOptions, type ScopeAccounts } from './day-accounts.ts';
 import type { QuotaGrant, QuotaReport, QuotaReporter } from '../shared-quotas/quota-grants.ts';
 import { randomUUID } from 'node:crypto';
 import type { ScopeNames } from '../requests/request-counter.ts';
@@ -142,15 +142,11 @@ export class ReservationDay implements QuotaReporter {
   readonly #leaseMs: number;
   readonly #reservations = new Map<DayAccount, Reservations>();
 
-  constructor(
-    number: number,
-    day: string,
-    { leaseMs, maxAccounts }: { readonly leaseMs: number; readonly maxAccounts?: number },
-  ) {
+  constructor(number: number, day: string, options: DayAccountsOptions & { readonly leaseMs: number }) {
     this.number = number;
     this.day = day;
-    this.#leaseMs = leaseMs;
-    this.accounts = new DayAccounts(day, maxAccounts);
+    this.#leaseMs = options.leaseMs;
+    this.accounts = new DayAccounts(day, options);
   }
 
   /** Undefined when there is no room for another account. */

@@ -2,7 +2,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { QuotaGrant, QuotaGrants, QuotaReport, QuotaReporter } from './quota-grants.ts';
 
 const REPORT = `SELECT allotted, reported, stored, processes
-  FROM report_quota_usage($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ORDER BY number`;
+  FROM report_quota_usage($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ORDER BY number`;
 
 interface GrantRow {
   readonly allotted: string | null;
@@ -15,10 +15,13 @@ interface GrantRow {
 export class PostgresQuotaGrants implements QuotaGrants {
   readonly #pool: PostgresPool;
   readonly #leaseMs: number;
+  readonly #countsUnknown: boolean;
 
-  constructor(pool: PostgresPool, leaseMs: number) {
+  /** `countsUnknown`: whether estimates of unknown usage and cost in stored traces count. */
+  constructor(pool: PostgresPool, leaseMs: number, countsUnknown = true) {
     this.#pool = pool;
     this.#leaseMs = leaseMs;
+    this.#countsUnknown = countsUnknown;
   }
 
   async report(
@@ -29,7 +32,7 @@ export class PostgresQuotaGrants implements QuotaGrants {
     const columns = (['name', 'unit', 'limit', 'used', 'held', 'wanted'] as const).map((column) =>
       reports.map((report) => report[column]),
     );
-    const values = [process, sequence, day, this.#leaseMs, ...columns];
+    const values = [process, sequence, day, this.#leaseMs, ...columns, this.#countsUnknown];
     const rows = await this.#pool.query<GrantRow>(REPORT, values, { name: 'report_quota_usage' });
     return rows.map(({ allotted, reported, stored, processes }) =>
       allotted === null

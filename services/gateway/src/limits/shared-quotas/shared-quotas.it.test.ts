@@ -18,6 +18,7 @@ import {
   type TestQuotasOptions,
 } from '../testing/daily-quotas-contract.ts';
 import { InMemoryQuotaGrants, quotaKey } from '../testing/in-memory-quota-grants.ts';
+import { describeUnknownUsage } from '../testing/unknown-usage-contract.ts';
 
 const LEASE_MS = 10_000;
 let database: TestDatabase;
@@ -59,7 +60,7 @@ function openProcess({ of = pool, reportIntervalMs = 3_600_000, ...options }: Pr
   const errors: unknown[] = [];
   const time = { now: NOON, steady: 0 };
   const quotas = new SharedQuotas({
-    grants: new PostgresQuotaGrants(of, LEASE_MS),
+    grants: new PostgresQuotaGrants(of, LEASE_MS, options.countsUnknown),
     reportIntervalMs,
     leaseMs: LEASE_MS,
     clock: () => time.now,
@@ -80,11 +81,13 @@ function openProcess({ of = pool, reportIntervalMs = 3_600_000, ...options }: Pr
 }
 
 describe('shared quotas of one process', () => {
-  describeDailyQuotas(async ({ stored = [], ...options }) => {
+  const open = async ({ stored = [], ...options }: TestQuotasOptions) => {
     await reset();
     await store(stored);
     return openProcess(options);
-  });
+  };
+  describeDailyQuotas(open);
+  describeUnknownUsage(open);
 });
 
 describe('shared quotas of several processes', () => {

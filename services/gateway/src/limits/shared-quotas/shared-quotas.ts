@@ -1,7 +1,7 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { firstQuota, type DailyQuotas, type QuotaResult, type ReachedQuota } from '../quotas/quota-check.ts';
-import { dayText, type EndedExchange, type ScopeAccounts } from '../quotas/day-accounts.ts';
+import { dayText, type DayAccountsOptions, type EndedExchange, type ScopeAccounts } from '../quotas/day-accounts.ts';
 import type { QuotaGrant, QuotaGrants, QuotaReport } from './quota-grants.ts';
 import {
   ReservationDay,
@@ -17,7 +17,7 @@ import type { BoundThresholds } from '../thresholds.ts';
 /** Maximum number of reports or settlements that a request waits for. */
 const MAX_ATTEMPTS = 4;
 
-interface SharedQuotasOptions {
+interface SharedQuotasOptions extends DayAccountsOptions {
   readonly grants: QuotaGrants;
   readonly reportIntervalMs: number;
   /** A process admits nothing from a reservation whose last report is older than this. */
@@ -29,7 +29,6 @@ interface SharedQuotasOptions {
   /** Called for every failed report. */
   readonly onError: (error: unknown) => void;
   readonly settlementWaitMaxMs?: number;
-  readonly maxAccounts?: number;
 }
 
 /** The daily quotas of all processes on one ledger: `limits.counters: shared`. A request waits for the ledger only when this process has

@@ -24,21 +24,23 @@ export interface TestQuotasOptions {
   readonly stored?: readonly DayUsage[];
   readonly maxAccounts?: number;
   readonly settlementWaitMaxMs?: number;
+  readonly countsUnknown?: boolean;
 }
 
 /** Tokens, or dollars as `costUsd`, that a key of the workspace `ws` used. */
 export function usageOf(key: string, total_tokens: number, cost_usd = 0, day: string = DAY): DayUsage {
-  return {
-    day,
-    org_id: 'org',
-    workspace_id: 'ws',
-    gateway_key_id: key,
-    requests: 1,
-    total_tokens,
-    estimated_tokens: 0,
-    cost_usd,
-    cost_upper_usd: cost_usd,
-  };
+  const scope = { org_id: 'org', workspace_id: 'ws', gateway_key_id: key };
+  return { day, ...scope, requests: 1, total_tokens, estimated_tokens: 0, cost_usd, cost_upper_usd: cost_usd };
+}
+
+/** The same of an exchange whose model has no price. */
+export function unpriced(key: string, total_tokens: number, cost_upper_usd: number): DayUsage {
+  return { ...usageOf(key, total_tokens), cost_upper_usd };
+}
+
+/** The same of an exchange whose usage was not reported. */
+export function unreported(key: string, total_tokens: number, cost_upper_usd: number): DayUsage {
+  return { ...unpriced(key, total_tokens, cost_upper_usd), estimated_tokens: total_tokens };
 }
 
 export function endedBy(key: string): Parameters<DailyQuotas['taken']>[0] {
