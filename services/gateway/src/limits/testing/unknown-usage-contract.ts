@@ -123,7 +123,7 @@ export function describeUnknownUsage(open: (options: TestQuotasOptions) => Promi
     let [settled, total, inFlight, mostInFlight] = [0, 0, 0, 0];
     const settle = () => {
       const batch = ended.splice(0);
-      quotas.settled(batch.length, batch.length === 0 ? [] : [sumOf(batch)].flat());
+      quotas.settled(batch.length, sumOf(batch));
       for (const { cost_upper_usd } of batch) settled += cost_upper_usd;
     };
     const client = async (number: number) => {
@@ -145,11 +145,11 @@ export function describeUnknownUsage(open: (options: TestQuotasOptions) => Promi
       }
     };
     const clients = Array.from({ length: 64 }, (_, number) => client(number));
-    let isDone = false;
+    const stop = new AbortController();
     const writing = (async () => {
-      for (; !isDone; settle()) await turns(5);
+      for (; !stop.signal.aborted; settle()) await turns(5);
     })();
-    await Promise.all(clients).finally(() => (isDone = true));
+    await Promise.all(clients).finally(() => stop.abort());
     await writing;
     expect(total).toBeGreaterThanOrEqual(cap);
     expect(total).toBeLessThan(cap + mostInFlight * 0.3);
