@@ -104,6 +104,11 @@ describe('cache writes', () => {
     expect({ most, isDoubtful }).toEqual({ most: [90, 90, 90], isDoubtful: true });
   });
 
+  test('of an hour that are more than their sum were of five minutes at the least, also beside an unknown time', () => {
+    const parts = { ephemeral_1h_input_tokens: 50, ephemeral_24h_input_tokens: 1 };
+    expect(written({ cache_creation_input_tokens: 20, cache_creation: parts })).toMatchObject({ least: [20, 20, 0] });
+  });
+
   test.failing('are their known parts at the most, beside a part that is not understood, too', () => {
     const parts = { ephemeral_1h_input_tokens: 50, ephemeral_24h_input_tokens: 1 };
     expect(written({ cache_creation_input_tokens: 20, cache_creation: parts }).most?.[1]).toBeGreaterThanOrEqual(50);

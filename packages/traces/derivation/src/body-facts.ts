@@ -68,7 +68,7 @@ const STATE_FIELDS = ['id', 'status', 'background'];
 const TOOL_FIELDS = ['type', 'model', 'container', 'environment', 'size', 'quality'];
 /** Of requests and responses. */
 const DETAILS = ['service_tier', 'tool_usage', 'svg_usage', 'duration'];
-const REQUEST_DETAILS = ['background', 'size', 'quality', 'n'];
+const REQUEST_DETAILS = ['background', 'size', 'quality', 'n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 
 const below = (prefix: string, fields: readonly string[]): string[] => fields.map((field) => `${prefix}${field}`);
 const items = (prefix: string): string[] => below(`${prefix}output[].`, ITEM_FIELDS);

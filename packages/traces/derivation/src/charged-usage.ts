@@ -51,10 +51,18 @@ export function chargedUsage(
     usage,
     status,
     isFree: free,
-    calls: free ? [] : callsOf(status, usage, () => estimatedCall({ path: exchange.path, request, response })),
+    calls: free ? [] : callsOf(status, usage, () => estimateOf(exchange, request, response, created !== undefined)),
     isReadBack: false,
     ...referenceTo('created', created),
   };
+}
+
+/** `isGoingOn`: the provider generates after the response. */
+function estimateOf(exchange: CapturedExchange, request: OpenBody, response: OpenBody, isGoingOn: boolean): CallUsage {
+  const { provider, path, latencyUs, outcome } = exchange;
+  const model = response.facts()?.model ?? request.facts()?.model ?? '';
+  const elapsedMs = isGoingOn ? undefined : latencyUs / 1_000;
+  return estimatedCall({ provider, path, model, request, response, elapsedMs, isCut: isGoingOn || outcome !== 'completed' });
 }
 
 const NOTHING_READ = {

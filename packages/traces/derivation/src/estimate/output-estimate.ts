@@ -57,15 +57,13 @@ export class OutputEstimate {
       at = this.#matched === DATA.length || this.#matched < 0 ? this.#walkLine(chunk, at) : this.#startLine(chunk, at);
   }
 
-  tokens({ model = '', limit = Infinity, elapsedMs = Infinity, isCut = false }: OutputContext = {}): number {
+  tokens(context: OutputContext = {}): number {
     const { pieces, toolCalls, hasThinking } = this.#rules;
-    const perCall = isClaude(model) ? CLAUDE_TOOL_CALL_TOKENS : TOOL_CALL_TOKENS;
     // A piece of a stream has at least one token.
-    const text = Math.max(pieces, this.#json.text.tokens(tokenizerOf(model)));
-    const seen = text === 0 ? 0 : BASE_TOKENS + text + toolCalls * perCall;
-    const mayHide = (REASONING_MODELS.test(model) && !model.includes('-chat')) || hasThinking || (isCut && pieces === 0);
-    const hidden = mayHide ? Math.min(HIDDEN_TOKENS, (elapsedMs / 1_000) * TOKENS_PER_SECOND) : 0;
-    return Math.ceil(Math.min(limit, seen + hidden + (isCut ? CUT_TOKENS : 0)));
+    return outputBound(
+      { text: Math.max(pieces, this.#json.text.tokens(tokenizerOf(context.model ?? ''))), toolCalls, hasThinking },
+      context,
+    );
   }
 
   #startLine(chunk: Uint8Array, at: number): number {
@@ -87,4 +85,16 @@ export class OutputEstimate {
     this.#matched = 0;
     return end + 1;
   }
+}
+
+/** The bound for a response that has `text` tokens. */
+export function outputBound(
+  { text, toolCalls, hasThinking }: { readonly text: number; readonly toolCalls: number; readonly hasThinking: boolean },
+  { model = '', limit = Infinity, elapsedMs = Infinity, isCut = false }: OutputContext,
+): number {
+  const perCall = isClaude(model) ? CLAUDE_TOOL_CALL_TOKENS : TOOL_CALL_TOKENS;
+  const seen = text === 0 ? 0 : BASE_TOKENS + text + toolCalls * perCall;
+  const mayHide = (REASONING_MODELS.test(model) && !model.includes('-chat')) || hasThinking || (isCut && text === 0);
+  const hidden = mayHide ? Math.min(HIDDEN_TOKENS, (elapsedMs / 1_000) * TOKENS_PER_SECOND) : 0;
+  return Math.ceil(Math.min(limit, seen + hidden + (isCut ? CUT_TOKENS : 0)));
 }
