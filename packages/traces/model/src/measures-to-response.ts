@@ -1,9 +1,9 @@
 import { usdJson, usdOf, UsdSum, type UsdParts } from './usd.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
-import type { BreakdownGroup, Measure } from './trace-measures.ts';
+import type { Measure } from './trace-measures.ts';
 
-type AnalyticsResponse<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
+type AnalyticsResponse<Shape extends keyof typeof shapes> = Omit<z.infer<(typeof shapes)[Shape]>, 'previous'>;
 
 export type PrintCost = (cost: UsdParts) => number;
 /** A plain number, for tables. */
@@ -72,37 +72,6 @@ export function keyRowsOf(measures: readonly Measure[], print: PrintCost = usdJs
   return { items };
 }
 
-export function latencyRowsOf(
-  measures: readonly Measure[],
-  groupBy: BreakdownGroup | undefined,
-): AnalyticsResponse<'latencyRows'> {
-  const items = measures.map((one) => ({
-    group: groupBy === undefined ? undefined : one.group,
-    request_count: one.requests,
-    avg_ms: one.latencyMs / one.requests,
-    min_ms: one.latencyMsMin,
-    max_ms: one.latencyMsMax,
-    p50_ms: one.p50Ms,
-    p95_ms: one.p95Ms,
-    p99_ms: one.p99Ms,
-    ...unknownOf([one]),
-  }));
-  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
-}
-
-/** The most used first. */
-export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownGroup | undefined): AnalyticsResponse<'errorRows'> {
-  const items = byRequests(measures).map((one) => ({
-    group: groupBy === undefined ? undefined : one.group,
-    total_requests: one.requests,
-    error_count_4xx: one.errors4xx,
-    error_count_5xx: one.errors5xx,
-    error_rate: (one.errors4xx + one.errors5xx) / one.requests,
-    ...unknownOf([one]),
-  }));
-  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
-}
-
 export function summaryOf(
   byModel: readonly Measure[],
   byCredential: readonly Measure[],
@@ -120,8 +89,8 @@ export function summaryOf(
   };
 }
 
-/** Equal counts stay in the order of their groups. */
-function byRequests(measures: readonly Measure[]): readonly Measure[] {
+/** The most used first. Equal counts stay in the order of their groups. */
+export function byRequests(measures: readonly Measure[]): readonly Measure[] {
   return measures.toSorted((left, right) => right.requests - left.requests);
 }
 

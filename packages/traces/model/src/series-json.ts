@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unknownOf } from './measures-to-response.ts';
-import type { Measure, MeasureQuery } from './trace-measures.ts';
+import type { Group, Measure, MeasureQuery } from './trace-measures.ts';
 import { roundUsd, usdJson, usdOf } from './usd.ts';
 
 /** Items written within one turn of the event loop, which takes about a millisecond. */
 const ITEMS_PER_TURN = 500;
 
-/** The position of an item in a series; without `group` if not grouped. */
+/** The position of an item: without `bucket_start` outside of a series, without `group` if not grouped. */
 interface ItemPlace {
-  readonly bucket_start: string;
+  readonly bucket_start?: string;
   readonly group: string | undefined;
 }
 
-/** Converts a measure to an item of a series. */
+/** Converts a measure to an item. */
 export type SeriesItem = (place: ItemPlace, measure: Measure) => object;
 
 export const usageItem: SeriesItem = (place, measure) => ({
@@ -35,6 +35,33 @@ export const costItem: SeriesItem = (place, measure) => {
     ...unknownOf([measure]),
   };
 };
+
+export const latencyItem: SeriesItem = (place, measure) => ({
+  ...place,
+  request_count: measure.requests,
+  avg_ms: measure.latencyMs / measure.requests,
+  min_ms: measure.latencyMsMin,
+  max_ms: measure.latencyMsMax,
+  p50_ms: measure.p50Ms,
+  p95_ms: measure.p95Ms,
+  p99_ms: measure.p99Ms,
+  ...unknownOf([measure]),
+});
+
+export const errorItem: SeriesItem = (place, measure) => ({
+  ...place,
+  total_requests: measure.requests,
+  error_count_4xx: measure.errors4xx,
+  error_count_5xx: measure.errors5xx,
+  error_rate: (measure.errors4xx + measure.errors5xx) / measure.requests,
+  ...unknownOf([measure]),
+});
+
+/** The response of a breakdown without a bucket. */
+export function rowsOf(groupBy: Group | undefined, itemOf: SeriesItem, measures: readonly Measure[]): object {
+  const items = measures.map((measure) => itemOf({ group: groupBy && measure.group }, measure));
+  return { group_by: groupBy, items };
+}
 
 /** The response of a series as JSON in UTF-8. It is written in steps, because thirty thousand items (a month by model and hour) at once would
  *  block the event loop, and with it all requests in flight. */

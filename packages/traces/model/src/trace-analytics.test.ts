@@ -29,8 +29,14 @@ const measure: fc.Arbitrary<Measure> = fc
     unpriced: count,
     estimated: count,
     missingUsage: count,
+    latencyMs: count,
+    latencyMsMin: count,
+    latencyMsMax: count,
+    p50Ms: count,
+    p95Ms: count,
+    p99Ms: count,
   })
-  .map((of) => of as Measure);
+  .map((of) => ({ ...of, errors4xx: Math.floor(of.requests / 3), errors5xx: Math.floor(of.requests / 4) }) as Measure);
 
 const unknownOf = ({ unpriced, estimated, missingUsage }: Measure) => ({
   unpriced_requests: unpriced,
@@ -54,14 +60,32 @@ const FIELDS = {
     avg_cost_upper_usd: roundUsd(usdOf(one.upper.thousands, one.upper.pico) / one.requests),
     ...unknownOf(one),
   }),
+  latency: (one: Measure) => ({
+    request_count: one.requests,
+    avg_ms: one.latencyMs / one.requests,
+    min_ms: one.latencyMsMin,
+    max_ms: one.latencyMsMax,
+    p50_ms: one.p50Ms,
+    p95_ms: one.p95Ms,
+    p99_ms: one.p99Ms,
+    ...unknownOf(one),
+  }),
+  errors: (one: Measure) => ({
+    total_requests: one.requests,
+    error_count_4xx: one.errors4xx,
+    error_count_5xx: one.errors5xx,
+    error_rate: (one.errors4xx + one.errors5xx) / one.requests,
+    ...unknownOf(one),
+  }),
 };
+const SHAPES = { usage: shapes.usageSeries, cost: shapes.costSeries, latency: shapes.latencyRows, errors: shapes.errorRows };
 
 test('a series equals the JSON of the whole, byte for byte, and matches the documented schema', async () => {
   await fc.assert(
     fc.asyncProperty(
       // Beyond 500 items a series is written in several turns.
       fc.tuple(fc.array(measure, { maxLength: 5 }), fc.constantFrom(0, 1, 200, 201, 500)),
-      fc.constantFrom('usage' as const, 'cost' as const),
+      fc.constantFrom('usage' as const, 'cost' as const, 'latency' as const, 'errors' as const),
       fc.constantFrom(undefined, ...SERIES_GROUPS),
       fc.constantFrom(...BUCKETS),
       async ([some, times], endpoint, group_by, bucket) => {
@@ -75,7 +99,7 @@ test('a series equals the JSON of the whole, byte for byte, and matches the docu
         }));
         const whole = JSON.stringify({ group_by, bucket, items });
         expect(Buffer.from(response as Uint8Array).toString()).toBe(whole);
-        if (times < 2) (endpoint === 'usage' ? shapes.usageSeries : shapes.costSeries).parse(JSON.parse(whole));
+        if (times < 2) SHAPES[endpoint].parse(JSON.parse(whole));
       },
     ),
     { numRuns: 50 },

@@ -1,5 +1,5 @@
 import * as responses from './measures-to-response.ts';
-import { costItem, seriesJson, usageItem, type SeriesItem } from './series-json.ts';
+import { costItem, errorItem, latencyItem, rowsOf, seriesJson, usageItem, type SeriesItem } from './series-json.ts';
 import type { Bucket } from './time-buckets.ts';
 import type {
   BreakdownGroup,
@@ -12,12 +12,16 @@ import type {
 } from './trace-measures.ts';
 
 type AnalyticsQuery = MeasureFilters & Pick<MeasureQuery, 'from' | 'to' | 'tenant'>;
-/** Either of the two selects a series instead of totals; a series has days by default. */
+/** Either of the two selects a series instead of totals, by day without a bucket. */
 export type SeriesQuery = AnalyticsQuery & {
   readonly group_by?: SeriesGroup | undefined;
   readonly bucket?: Bucket | undefined;
 };
-export type BreakdownQuery = AnalyticsQuery & { readonly group_by?: BreakdownGroup | undefined };
+/** A bucket selects a series. */
+export type BreakdownQuery = AnalyticsQuery & {
+  readonly group_by?: BreakdownGroup | undefined;
+  readonly bucket?: Bucket | undefined;
+};
 
 /** The responses of the endpoints below `/api/analytics`, from any store's measures. A series is its JSON in UTF-8.
  *  Faults: those of `TraceMeasures`. Spec: G7.5 to G7.18. */
@@ -29,11 +33,11 @@ export class TraceAnalytics {
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['tokens', 'unknown'], responses.usageTotalsOf, usageItem);
+    return this.#wholeOrSeries(daily(query), ['tokens', 'unknown'], responses.usageTotalsOf, usageItem);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['cost', 'unknown'], responses.costTotalsOf, costItem);
+    return this.#wholeOrSeries(daily(query), ['cost', 'unknown'], responses.costTotalsOf, costItem);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
@@ -46,15 +50,14 @@ export class TraceAnalytics {
     return responses.keyRowsOf(await this.#store.measure({ ...query, groupBy: 'api_key_hash', parts }));
   }
 
-  async latency({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.latencyRowsOf(
-      await this.#store.measure({ ...query, groupBy, parts: ['latency', 'percentiles', 'unknown'] }),
-      groupBy,
-    );
+  latency(query: BreakdownQuery): Promise<object> {
+    const rows = (measures: readonly Measure[]) => rowsOf(query.group_by, latencyItem, measures);
+    return this.#wholeOrSeries(query, ['latency', 'percentiles', 'unknown'], rows, latencyItem);
   }
 
-  async errors({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors', 'unknown'] }), groupBy);
+  errors(query: BreakdownQuery): Promise<object> {
+    const rows = (measures: readonly Measure[]) => rowsOf(query.group_by, errorItem, responses.byRequests(measures));
+    return this.#wholeOrSeries(query, ['errors', 'unknown'], rows, errorItem);
   }
 
   /** Models and credentials are measured concurrently and separately, so a trace written in between may be in only one of them. */
@@ -66,14 +69,19 @@ export class TraceAnalytics {
     return responses.summaryOf(byModel, byCredential);
   }
 
-  async #totalsOrSeries(
-    query: SeriesQuery,
+  async #wholeOrSeries(
+    { group_by: groupBy, ...query }: BreakdownQuery,
     parts: readonly MeasurePart[],
-    totalsOf: (of: readonly Measure[]) => object,
+    wholeOf: (of: readonly Measure[]) => object,
     itemOf: SeriesItem,
   ): Promise<object> {
-    const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
-    const measures = await this.#store.measure({ ...rest, groupBy, bucket, parts });
-    return bucket === undefined ? totalsOf(measures) : await seriesJson({ groupBy, bucket }, itemOf, measures);
+    const { bucket } = query;
+    const measures = await this.#store.measure({ ...query, groupBy, parts });
+    return bucket === undefined ? wholeOf(measures) : await seriesJson({ groupBy, bucket }, itemOf, measures);
   }
+}
+
+/** A group without a bucket is a series by day. */
+function daily(query: SeriesQuery): SeriesQuery {
+  return { ...query, bucket: query.bucket ?? (query.group_by && 'day') };
 }

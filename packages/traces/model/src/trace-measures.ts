@@ -6,8 +6,8 @@ import type { UsdParts } from './usd.ts';
 /** Dimensions for grouping traces. `route` is derived from the provider, `key` is the gateway key. */
 export const GROUPS = ['provider', 'model', 'route', 'key', 'api_key_hash'] as const;
 export type Group = (typeof GROUPS)[number];
-/** Dimensions for series of usage or cost, and for latency and errors. */
-export const SERIES_GROUPS = ['provider', 'model'] as const satisfies readonly Group[];
+/** Dimensions for usage and cost, and for latency and errors. */
+export const SERIES_GROUPS = ['provider', 'model', 'key'] as const satisfies readonly Group[];
 export const BREAKDOWN_GROUPS = ['provider', 'model', 'route', 'key'] as const satisfies readonly Group[];
 export type SeriesGroup = (typeof SERIES_GROUPS)[number];
 export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];

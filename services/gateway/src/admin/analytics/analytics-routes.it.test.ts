@@ -4,6 +4,8 @@ import type { TraceSummary } from '@vitrine/traces/trace';
 import { z } from 'zod';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
+const NOT_COMPARABLE = 'compare needs from and to, and a period before them that does not begin before 1970';
+
 let gateway: TestGateway;
 let traces: TraceSummary[];
 beforeAll(async () => {
@@ -95,10 +97,71 @@ describe('GET /api/analytics', () => {
     expect((await ask(shapes.errorRows, 'errors?group_by=key')).items).toMatchObject([{ group: '', total_requests: 7 }]);
   });
 
+  // Spec: G7.4.
+  test('latency and errors are a series when a bucket is requested, ordered by bucket, then by group', async () => {
+    const latency = await ask(shapes.latencyRows, 'latency?bucket=day');
+    expect(latency).toMatchObject({ bucket: 'day', items: [{ bucket_start: day(), request_count: 7 }] });
+    const errors = await ask(shapes.errorRows, 'errors?bucket=hour&group_by=model');
+    expect([errors.group_by, errors.bucket]).toEqual(['model', 'hour']);
+    expect(errors.items.map(({ group, total_requests: total, error_rate: rate }) => [group, total, rate])).toEqual([
+      ['claude-sonnet-5', 1, 0],
+      ['gpt-4o', 2, 1],
+      ['gpt-4o-mini', 4, 0],
+    ]);
+    for (const { bucket_start: start } of errors.items) expect(start).toMatch(/T\d\d:00:00.000Z$/);
+    for (const path of ['latency', 'errors?group_by=model']) {
+      const whole = (await gateway.get(`/api/analytics/${path}`)) as { items: object[] };
+      expect(JSON.stringify(whole)).not.toContain('bucket');
+    }
+  });
+
+  // Spec: G7.21.
+  describe('compare=previous', () => {
+    const [today, yesterday] = [() => day().slice(0, 10), () => new Date(Date.parse(day()) - 1).toISOString().slice(0, 10)];
+    const tomorrow = () => new Date(Date.parse(day()) + 86_400_000).toISOString().slice(0, 10);
+
+    test.each([
+      'usage',
+      'usage?bucket=hour',
+      'cost',
+      'cost?group_by=key',
+      'models',
+      'keys',
+      'latency',
+      'latency?bucket=day&group_by=route',
+      'errors?group_by=model',
+      'errors?bucket=hour',
+      'summary',
+    ])('adds to %s the response for the period before', async (path) => {
+      const rangeOf = (from: string, to: string) => `${path}${path.includes('?') ? '&' : '?'}from=${from}&to=${to}`;
+      const get = (range: string) => gateway.get(`/api/analytics/${range}`) as Promise<object>;
+      for (const [from, before] of [
+        [today(), yesterday()],
+        [tomorrow(), today()],
+      ] as const) {
+        const previous = {
+          from: `${before}T00:00:00.000Z`,
+          to: `${before}T23:59:59.999Z`,
+          ...(await get(rangeOf(before, before))),
+        };
+        const compared = await get(`${rangeOf(from, from)}&compare=previous`);
+        expect(compared).toEqual({ ...(await get(rangeOf(from, from))), previous });
+      }
+    });
+
+    test('ends where the period begins, and is as long', async () => {
+      const { previous } = await ask(
+        shapes.usageTotals,
+        'usage?from=2026-01-05T10:00:00.250Z&to=2026-01-05T10:00:01.249Z&compare=previous',
+      );
+      expect(previous).toMatchObject({ from: '2026-01-05T09:59:59.250Z', to: '2026-01-05T10:00:00.249Z' });
+    });
+  });
+
   describe('group_by and group', () => {
     type Grouped = { group_by?: string; items: object[] };
     const groupings = [
-      ...['usage', 'cost'].flatMap((endpoint) => ['provider', 'model'].map((group) => [endpoint, group] as const)),
+      ...['usage', 'cost'].flatMap((endpoint) => ['provider', 'model', 'key'].map((group) => [endpoint, group] as const)),
       ...['latency', 'errors'].flatMap((endpoint) =>
         ['provider', 'model', 'route', 'key'].map((group) => [endpoint, group] as const),
       ),
@@ -107,9 +170,7 @@ describe('GET /api/analytics', () => {
     test.each(groupings)(
       'of %s by %s are in the response and in every row, also where a name is empty',
       async (endpoint, group) => {
-        for (const range of ['', '&from=2099-01-01', '&bucket=hour'].filter(
-          (one) => !one.includes('bucket') || /usage|cost/.test(endpoint),
-        )) {
+        for (const range of ['', '&from=2099-01-01', '&bucket=hour']) {
           const response = (await gateway.get(`/api/analytics/${endpoint}?group_by=${group}${range}`)) as Grouped;
           expect(response.group_by).toBe(group);
           expect(response.items.length > 0).toBe(!range.includes('2099'));
@@ -126,6 +187,8 @@ describe('GET /api/analytics', () => {
       ['latency?group_by='],
       ['errors'],
       ['errors?model=gpt-4o'],
+      ['latency?bucket=day'],
+      ['errors?bucket=week'],
     ])('are absent from %s, which has no groups', async (path) => {
       const response = (await gateway.get(`/api/analytics/${path}`)) as Grouped;
       expect(response).not.toHaveProperty('group_by');
@@ -164,6 +227,11 @@ describe('GET /api/analytics', () => {
     ['usage?group_by=route', 'invalid group_by: "route"'],
     ['cost?bucket=month', 'invalid bucket: "month"'],
     ['latency?group_by=api_key_hash', 'invalid group_by: "api_key_hash"'],
+    ['errors?bucket=month', 'invalid bucket: "month"'],
+    ['keys?compare=next', 'invalid compare: "next"'],
+    ['cost?compare=previous', NOT_COMPARABLE],
+    ['latency?compare=previous&from=2026-01-01', NOT_COMPARABLE],
+    ['models?compare=previous&from=1990-01-01&to=2026-01-01', NOT_COMPARABLE],
     ['models?from=yesterday', 'invalid from: expected RFC3339 or YYYY-MM-DD'],
     ['summary?from=2026-01-02&to=2026-01-01', 'to must be greater than or equal to from'],
   ])('%s is 400: %s', async (path, error) => {

@@ -130,8 +130,10 @@ async function expectAnalytics(of: readonly ListedTrace[], query: Query, groups:
     }
   }
   for (const group_by of [undefined, ...groups.filter((group) => isIn(BREAKDOWN_GROUPS, group))]) {
-    for (const endpoint of ['latency', 'errors'] as const)
-      expectRows(exactJson(await analytics[endpoint]({ ...query, group_by })), of, group_by);
+    for (const bucket of [undefined, ...BUCKETS]) {
+      for (const endpoint of ['latency', 'errors'] as const)
+        expectRows(exactJson(await analytics[endpoint]({ ...query, group_by, bucket })), of, group_by, bucket);
+    }
   }
 }
 

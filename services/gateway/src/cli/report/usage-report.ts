@@ -67,7 +67,7 @@ export const usageReport = z.strictObject({
   tenant_count: z.int().min(0),
   /** All tenants of the store, regardless of the filter. */
   tenants_total: z.int().min(0),
-  summary,
+  summary: summary.omit({ previous: true }),
   providers: z.array(providerRow),
   models: modelRows.shape.items,
   api_keys: keyRows.shape.items,
