@@ -69,6 +69,7 @@ export const ENDPOINTS: readonly (readonly [name: string, query: EndpointQuery])
   ['cost', { endpoint: 'cost' }],
   ['cost by model and hour', { endpoint: 'cost', group_by: 'model', bucket: 'hour' }],
   ['cost by model and week', { endpoint: 'cost', group_by: 'model', bucket: 'week' }],
+  ['cost by key and day', { endpoint: 'cost', group_by: 'key', bucket: 'day' }],
   ['cost of a model by hour', { endpoint: 'cost', model: COMMON_MODEL, bucket: 'hour' }],
   ['models', { endpoint: 'models' }],
   ['keys', { endpoint: 'keys' }],
@@ -77,7 +78,10 @@ export const ENDPOINTS: readonly (readonly [name: string, query: EndpointQuery])
   ['latency by model', { endpoint: 'latency', group_by: 'model' }],
   ['latency by route', { endpoint: 'latency', group_by: 'route' }],
   ['latency by key', { endpoint: 'latency', group_by: 'key' }],
+  ['latency by model and hour', { endpoint: 'latency', group_by: 'model', bucket: 'hour' }],
+  ['latency by key and day', { endpoint: 'latency', group_by: 'key', bucket: 'day' }],
   ['errors by provider', { endpoint: 'errors', group_by: 'provider' }],
+  ['errors by model and hour', { endpoint: 'errors', group_by: 'model', bucket: 'hour' }],
   ['errors by key', { endpoint: 'errors', group_by: 'key' }],
   ['summary', { endpoint: 'summary' }],
 ];
