@@ -48,6 +48,7 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   telemetry?.metrics?.requestEnded({ ...labels, status: 200, durationMs: 1, providerMs: 1 }, undefined);
   telemetry?.metrics?.traceDropped(labels, 200);
   telemetry?.metrics?.writeFailed(1, { operation: 'write_trace', error_class: 'unknown', store: 'sqlite' });
+  telemetry?.metrics?.unknownUsed({ provider: 'openai', kind: 'unpriced', count: 1 });
   telemetry?.metrics?.flushed(1, 1);
   const queue = { depth: 1, capacity: 2, counters: { enqueueAccepted: 1, written: 1 } };
   telemetry?.metrics?.observeQueue(queue, undefined);
