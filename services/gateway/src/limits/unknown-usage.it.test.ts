@@ -75,12 +75,14 @@ const passed = (found: readonly number[]) => found.filter((status) => status ===
 describe('a cap of 0.05 dollars a day, and exchanges of 0.125 dollars each', () => {
   /** 25,000 tokens at 5 dollars a million, the price of the model that stands in. */
   const usage = { prompt_tokens: 25_000, completion_tokens: 0, total_tokens: 25_000 };
-  const start = async (opened: AsyncDisposableStack, unknown: string) => {
+  const start = async (opened: AsyncDisposableStack, unknown: string, variables: Readonly<Record<string, string>> = {}) => {
     const body = JSON.stringify({ object: 'chat.completion', model: 'prod-chat', choices: [], usage });
     const respond = () => ({ headers: { 'content-type': 'application/json' }, body });
     const provider = opened.use(await startScriptedProvider(respond));
     const limits = `limits: {unknown: ${unknown}, per_key: {max_cost_usd_per_day: 0.05}}`;
-    return opened.use(await startTestGateway({ SVC_PROVIDERS_OPENAI_UPSTREAM: provider.url }, `${AUTH}\n${limits}`));
+    return opened.use(
+      await startTestGateway({ SVC_PROVIDERS_OPENAI_UPSTREAM: provider.url, ...variables }, `${AUTH}\n${limits}`),
+    );
   };
 
   test.each([
@@ -99,6 +101,14 @@ describe('a cap of 0.05 dollars a day, and exchanges of 0.125 dollars each', () 
         cost_upper_usd: 0.125,
         total_tokens: 25_000,
       });
+  });
+
+  test('the model of prices.unknown_model stands in', async () => {
+    await using opened = new AsyncDisposableStack();
+    const gateway = await start(opened, 'estimate', { SVC_PRICES_UNKNOWN_MODEL_OPENAI: 'gpt-4o-mini' });
+    // 25,000 tokens at 0.15 dollars a million.
+    expect(passed(await statuses(gateway, 15, chat('prod-chat')))).toBe(14);
+    expect((await traces(gateway, 15)).at(-1)).toMatchObject({ cost_status: 'unpriced', cost_upper_usd: 0.00375 });
   });
 });
 
