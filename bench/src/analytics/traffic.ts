@@ -88,6 +88,7 @@ export class Traffic {
       findings: '',
       upstreamError: undefined,
       upstreamErrorDetail: '',
+      retries: 0,
       responseChunks: streaming ? 50 : 1,
       request: bodyOf('json', { model: name }),
       response: bodyOf(streaming ? 'sse' : 'json', this.#usage(needle, status)),

@@ -111,6 +111,7 @@ export async function startServer(
 
   const deadlines = opened.use(new Deadlines(steadyClock));
   const routes = openRoutes(config, opened);
+  observability.metrics?.observeUpstreams(routes);
   const shutdown = new AbortController();
   const context = proxyContext({ ...parts, deadlines, budget, queue, shutdown });
   const { authenticate, hasMisplacedKey } = auth;

@@ -90,6 +90,7 @@ function derive(text: string): void {
     findings: '',
     upstreamError: undefined,
     upstreamErrorDetail: '',
+    retries: 0,
     request: body('json'),
     response: body('sse'),
     responseChunks: 1,

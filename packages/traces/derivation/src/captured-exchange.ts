@@ -41,6 +41,8 @@ export interface CapturedExchange {
   readonly upstreamError: UpstreamErrorClass | undefined;
   /** The short message of the system or the parser; '' for none. */
   readonly upstreamErrorDetail: string;
+  /** How often the request was sent again because a reused connection had closed. */
+  readonly retries: number;
   readonly request: CapturedBody;
   readonly response: CapturedBody;
   /** Chunks of the response that reached the client, which are not events. */

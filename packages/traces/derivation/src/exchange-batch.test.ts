@@ -50,6 +50,7 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   findings: text,
   upstreamError: fc.constantFrom(undefined, ...UPSTREAM_ERRORS),
   upstreamErrorDetail: text,
+  retries: fc.nat(2),
   request: body,
   response: body,
 });

@@ -47,6 +47,11 @@ test('without a failure its fields are absent', () => {
   expect(Object.keys(metadata).filter((key) => key.startsWith('upstream'))).toEqual([]);
 });
 
+test('G11.25: retries are counted when there are any', () => {
+  expect(metadataOf({ retries: 1 })['retries']).toBe(1);
+  expect(metadataOf()).not.toHaveProperty('retries');
+});
+
 test('each exchange has its own policy and findings, independent of the previous one', () => {
   const plain = { upstreamErrorDetail: '' };
   const redactionOf = (...of: Parameters<typeof metadataOf>) => {
@@ -70,7 +75,7 @@ test('times of chunks are shown as they were recorded, and absent otherwise', ()
 
 test('every field is in the documented schema', () => {
   const all = traceMetadata({
-    exchange: { ...exchange, correlationId: 'c', responseChunks: 2, chunkTimes: [[0, 1]] },
+    exchange: { ...exchange, correlationId: 'c', responseChunks: 2, chunkTimes: [[0, 1]], retries: 1 },
     streaming: true,
     credential: 'sk-1234567890123456',
     usage: {

@@ -59,6 +59,7 @@ export function traceMetadata(of: {
     bodies_omitted: bodies.request?.isLate === true || bodies.response?.isLate === true ? 'time_limit' : undefined,
     upstream_error: exchange.upstreamError,
     upstream_error_detail: upstreamErrorDetail === '' ? undefined : upstreamErrorDetail,
+    retries: exchange.retries === 0 ? undefined : exchange.retries,
   });
   return `${own.slice(0, -1)},${redactionMembers(applied, redactionCounts(of))}`;
 }

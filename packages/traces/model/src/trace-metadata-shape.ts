@@ -70,6 +70,7 @@ export const traceMetadataShape = z
       .optional()
       .describe('Failure between the gateway and the provider; absent without one.'),
     upstream_error_detail: z.string().optional().describe('Error message of the system or the parser.'),
+    retries: count.optional().describe('How often the request was sent again because a reused connection had closed.'),
     redaction_mode: z.string().optional(),
     redaction_policy_id: z.string().optional(),
     redaction_applied: z.boolean().optional(),

@@ -366,6 +366,7 @@ describe('before any event', () => {
       svc_trace_queue_dropped: [anthropic, openai],
       svc_proxy_request: [anthropic, openai],
       svc_provider_request: [anthropic, openai],
+      svc_provider_retry: ['0 anthropic', '0 openai'],
       svc_trace_write_failed: failures.toSorted(),
       svc_trace_enqueued: ['0'],
       svc_trace_written: ['0'],

@@ -43,6 +43,7 @@ export function plainExchange(tokens: number, fields: Partial<CapturedExchange> 
     findings: '',
     upstreamError: undefined,
     upstreamErrorDetail: '',
+    retries: 0,
     request: jsonBody({ model: 'gpt-4o' }),
     response: jsonBody(tokens === 0 ? {} : { model: 'gpt-4o', usage }),
     responseChunks: 1,

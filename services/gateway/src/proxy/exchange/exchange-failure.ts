@@ -39,7 +39,7 @@ const CLASSES: Readonly<Record<UpstreamErrorClass, Pick<ExchangeFailure, 'outcom
   reset: {
     outcome: 'upstream_error',
     text: 'the provider closed the connection before its response was complete',
-    nextStep: "check the provider's status and any proxy between it and this gateway; requests are not retried here",
+    nextStep: "check the provider's status and any proxy between it and this gateway",
   },
   first_byte_timeout: {
     outcome: 'timeout',

@@ -45,6 +45,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #sent: BodyCapture;
   readonly #forwarded: ForwardedResponse;
   #control: UpstreamControl | undefined;
+  #retries = 0;
   readonly #requestHeaders: ReadHeaders;
   #outcome: Outcome = 'completed';
   #failure: ExchangeFailure | undefined;
@@ -136,6 +137,11 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#outcome = 'rejected';
     this.#control?.abort(this);
     sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
+  }
+
+  onRetry(control: UpstreamControl): void {
+    this.#control = control;
+    this.#retries += 1;
   }
 
   onHead(head: ResponseHead): void {
@@ -286,6 +292,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       findings: this.#findings,
       upstreamError: this.#failure?.upstreamError,
       upstreamErrorDetail: this.#failure?.detail ?? '',
+      retries: this.#retries,
       request,
       response,
       responseChunks: chunks,

@@ -37,6 +37,7 @@ export function rejectedExchange(
     findings: '',
     upstreamError: undefined,
     upstreamErrorDetail: '',
+    retries: 0,
     credential: of.credential,
     request: NO_BODY,
     response: NO_BODY,

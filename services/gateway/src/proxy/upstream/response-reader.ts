@@ -7,6 +7,8 @@ import { malformed, upstreamError } from './upstream-error.ts';
 const HEAD_MAX_BYTES = 16_384;
 /** Informational (1xx) responses before the final one. */
 const MAX_INFORMATIONAL = 16;
+/** The progress of a response of which nothing has arrived. */
+export const BEFORE_RESPONSE = 'before the response';
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** Receives a response as it is parsed. */
@@ -63,7 +65,7 @@ export class ResponseReader {
     if (this.#state === 'ended') return 'after the response';
     if (this.#state !== 'head') return 'within the response body';
     if (this.#held !== undefined) return 'within the response head';
-    return this.#informational === 0 ? 'before the response' : 'after an informational response';
+    return this.#informational === 0 ? BEFORE_RESPONSE : 'after an informational response';
   }
 
   /** The connection has ended normally. Throws `reset` if the response had not, and `malformed_response` if the received part cannot begin a valid

@@ -29,6 +29,7 @@ class Consumer {
   readonly chunks: Buffer[] = [];
   control: UpstreamControl | undefined;
   status = 0;
+  retries = 0;
   ends = 0;
 
   onHead({ status }: { status: number }): void {
@@ -38,6 +39,10 @@ class Consumer {
     this.chunks.push(Buffer.from(chunk));
   }
   onReadEnd(): void {}
+  onRetry(control: UpstreamControl): void {
+    this.control = control;
+    this.retries += 1;
+  }
   onEnd(): void {
     this.ends += 1;
     this.#done.resolve({ status: this.status, body: Buffer.concat(this.chunks) });
@@ -78,6 +83,12 @@ async function byHand(talk: (socket: Socket, text: string) => void): Promise<{ o
   await once(server, 'listening');
   opened.defer(() => void server.close());
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
+}
+
+/** Resolves when the connections of a pool have been idle for so long that they are read before they are used. */
+async function rest(): Promise<void> {
+  const idleSince = performance.now();
+  await waitUntil(() => performance.now() - idleSince > 2, { what: 'two milliseconds' });
 }
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n';
@@ -160,6 +171,58 @@ describe('connections', () => {
     await expect(consumer.response).rejects.toMatchObject({ code: 'request_failed' });
     expect(consumer.ends).toBe(1);
   });
+});
+
+describe('G11.25: a reused connection that closes after the event loop has looked for its end, and before the request is written,', () => {
+  /** Reuses a connection that `close` closes at that moment. The loopback interface delivers at once. */
+  async function reuse(method: string, close: (socket: Socket) => void) {
+    let first: Socket | undefined;
+    const requests: string[] = [];
+    const { origin } = await byHand((socket, text) => {
+      first ??= socket;
+      requests.push(text.slice(0, text.indexOf(' ')));
+      socket.write(`${OK}\r\nhi`);
+    });
+    const pool = poolTo(origin);
+    await ask(pool).response;
+    await rest();
+    setImmediate(() => setImmediate(() => first && close(first)));
+    return { pool, requests, consumer: ask(pool, { method }) };
+  }
+
+  test.each(['POST', 'GET'])('by a reset: nothing of the %s was written, and it is sent again', async (method) => {
+    const { pool, requests, consumer } = await reuse(method, (socket) => socket.resetAndDestroy());
+    expect((await consumer.response).status).toBe(200);
+    expect([consumer.retries, pool.retries, requests]).toEqual([1, 1, ['POST', method]]);
+  });
+
+  test('by its end: bytes of a POST were written, and it fails', async () => {
+    const { pool, consumer } = await reuse('POST', (socket) => socket.end());
+    await expect(consumer.response).rejects.toMatchObject({
+      code: 'reset',
+      message: expect.stringMatching(/, on a reused connection, after bytes of the request had been written$/),
+    });
+    expect(pool.retries).toBe(0);
+  });
+});
+
+test.each<[string, (socket: Socket) => void]>([
+  ['the end of its connection', (socket) => socket.end()],
+  ['a reset of its connection', (socket) => socket.resetAndDestroy()],
+  ['a response to nothing', (socket) => void socket.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n')],
+])('G11.25: a POST is not written after %s has arrived, and is sent on a new one', async (_, act) => {
+  const sockets: Socket[] = [];
+  const { origin, connections } = await byHand((socket) => {
+    sockets.push(socket);
+    socket.write(`${OK}\r\nhi`);
+  });
+  const pool = poolTo(origin);
+  await ask(pool).response;
+  await rest();
+  if (sockets[0] !== undefined) act(sockets[0]);
+  const consumer = ask(pool);
+  expect((await consumer.response).status).toBe(200);
+  expect([consumer.retries, pool.retries, connections(), sockets.length]).toEqual([1, 1, 2, 2]);
 });
 
 test('a connection that the provider keeps for only a second is not reused', async () => {

@@ -43,6 +43,8 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #all = new Set<UpstreamConnection>();
   readonly #sweep: NodeJS.Timeout;
   readonly #lookup = cachedLookup();
+  /** Requests that were sent again. */
+  retries = 0;
   /** Used to resume TLS sessions. */
   #session: Buffer | undefined;
 
@@ -63,8 +65,16 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     return connection;
   }
 
+  retry(request: UpstreamRequest, handler: UpstreamHandler): void {
+    this.retries += 1;
+    const connection = this.#open();
+    connection.send(request, writeRequestHead(request, this.#origin.host), handler);
+    handler.onRetry(connection);
+  }
+
   released(connection: UpstreamConnection, keepAlive: string | undefined): void {
-    connection.idleUntil = performance.now() + idleMs(keepAlive);
+    connection.idleSince = performance.now();
+    connection.idleUntil = connection.idleSince + idleMs(keepAlive);
     this.#idle.push(connection);
   }
 

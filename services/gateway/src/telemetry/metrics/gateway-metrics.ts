@@ -19,6 +19,7 @@ import {
   PUBLISHER_INSTRUMENTS,
   QUEUE_INSTRUMENTS,
   UNKNOWN_INSTRUMENTS,
+  UPSTREAM_INSTRUMENTS,
 } from './instruments.ts';
 import { RequestSeries, requestSeriesData, type RequestLabels } from './request-series.ts';
 
@@ -162,6 +163,13 @@ export class GatewayMetrics {
   /** The generation of the plans that apply. */
   observePlans(generation: () => number): void {
     this.#metrics.observe(PLAN_INSTRUMENTS, () => ({ generation: generation() }));
+  }
+
+  /** The connections to each provider. */
+  observeUpstreams(upstreams: readonly { readonly provider: string; readonly pool: { readonly retries: number } }[]): void {
+    this.#metrics.observe(UPSTREAM_INSTRUMENTS, () => ({
+      retries: upstreams.map(({ provider, pool }) => [{ provider }, pool.retries] as const),
+    }));
   }
 
   /** The client connections of a server. */

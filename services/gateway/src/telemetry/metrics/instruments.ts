@@ -81,6 +81,16 @@ export const CONNECTION_INSTRUMENTS = {
   ),
 };
 
+/** The connections of the gateway to providers. */
+export const UPSTREAM_INSTRUMENTS = {
+  retries: counter(
+    'svc.provider.retry_total',
+    '{request}',
+    'Requests that were sent again because their provider had closed a reused connection.',
+    ['provider'],
+  ),
+};
+
 /** Plans of rows or of a mounted folder. */
 export const PLAN_INSTRUMENTS = {
   generation: gauge(
