@@ -94,10 +94,14 @@ function readChunks(text: string) {
   for (let at = 0; ;) {
     const lineEnd = text.indexOf('\r\n', at);
     const size = Number.parseInt(text.slice(at, lineEnd), 16);
+    if (size === 0) {
+      // The empty line after the trailers.
+      const end = text.indexOf('\r\n\r\n', at);
+      return { body, used: end === -1 ? text.length : end + 4, isWhole: end !== -1 };
+    }
     if (lineEnd === -1 || lineEnd + 2 + size + 2 > text.length) return { body, used: text.length, isWhole: false };
     body += text.slice(lineEnd + 2, lineEnd + 2 + size);
     at = lineEnd + 2 + size + 2;
-    if (size === 0) return { body, used: at, isWhole: true };
   }
 }
 

@@ -6,6 +6,8 @@ export interface Reference {
   readonly head: ReferenceHead | undefined;
   /** The bytes so far, without the transfer coding. */
   readonly body: string;
+  /** After a chunked body that is complete. */
+  readonly trailers: ReferenceHead['headers'];
   /** Whether the end of the connection ends the body. */
   readonly isUntilClose: boolean;
   /** Bytes after a complete response. */
@@ -82,7 +84,7 @@ class Cursor {
 
 export function referenceResponse(bytes: Uint8Array, method: string): Reference {
   const cursor = new Cursor(Buffer.from(bytes).toString('latin1'));
-  const read = { head: undefined as ReferenceHead | undefined, body: '', isUntilClose: false };
+  const read: Read = { head: undefined, body: '', trailers: [], isUntilClose: false };
   try {
     readResponse(cursor, method, read);
     return { end: 'whole', ...read, surplus: cursor.left };
@@ -93,11 +95,9 @@ export function referenceResponse(bytes: Uint8Array, method: string): Reference 
   }
 }
 
-function readResponse(
-  cursor: Cursor,
-  method: string,
-  read: { head: ReferenceHead | undefined; body: string; isUntilClose: boolean },
-) {
+type Read = { -readonly [Field in 'head' | 'body' | 'trailers' | 'isUntilClose']: Reference[Field] };
+
+function readResponse(cursor: Cursor, method: string, read: Read) {
   for (let informational = 0; ; informational += 1) {
     const head = readHead(cursor);
     const length = lengthOf(head);
@@ -106,7 +106,11 @@ function readResponse(
     if (head.status < 200) continue;
     read.head = head;
     if (method === 'HEAD' || head.status === 204 || head.status === 304) return;
-    if (length === 'chunked') return readChunks(cursor, (data) => (read.body += data));
+    if (length === 'chunked') {
+      readChunks(cursor, (data) => (read.body += data));
+      read.trailers = readFields(cursor);
+      return;
+    }
     read.isUntilClose = length === undefined;
     read.body = cursor.upTo(length ?? Infinity);
     if (read.body.length < (length ?? Infinity)) throw new Partial();
@@ -121,15 +125,20 @@ function readHead(cursor: Cursor): ReferenceHead {
   const status = Number(cursor.one(new Set('123456789')) + cursor.one(DIGITS) + cursor.one(DIGITS));
   if (cursor.peek() === ' ') cursor.restOfLine(isText);
   else cursor.literal('\r\n');
-  const headers: [string, string][] = [];
+  return { status, headers: readFields(cursor) };
+}
+
+/** Header lines or trailers, and the empty line after them. */
+function readFields(cursor: Cursor): [string, string][] {
+  const fields: [string, string][] = [];
   while (cursor.peek() !== '\r') {
     let name = cursor.one(TOKEN);
     while (cursor.peek() !== ':') name += cursor.one(TOKEN);
     cursor.literal(':');
-    headers.push([name, cursor.restOfLine(isText).replace(/^[\t ]+|[\t ]+$/g, '')]);
+    fields.push([name, cursor.restOfLine(isText).replace(/^[\t ]+|[\t ]+$/g, '')]);
   }
   cursor.literal('\r\n');
-  return { status, headers };
+  return fields;
 }
 
 /** The length of the body by its headers. */
@@ -160,7 +169,6 @@ function readChunks(cursor: Cursor, onData: (data: string) => void): void {
     if (data.length < size) throw new Partial();
     cursor.literal('\r\n');
   }
-  readTrailers(cursor);
 }
 
 function readExtension(cursor: Cursor): void {
@@ -170,15 +178,4 @@ function readExtension(cursor: Cursor): void {
   }
   if (cursor.peek() === ';') cursor.restOfLine(isText);
   else cursor.literal('\r\n');
-}
-
-/** Trailers are dropped: only their end matters. */
-function readTrailers(cursor: Cursor): void {
-  for (let line = ''; ;) {
-    line += cursor.next();
-    if (!line.endsWith('\n')) continue;
-    if (!line.endsWith('\r\n')) throw new Malformed();
-    if (line === '\r\n') return;
-    line = '';
-  }
 }

@@ -74,7 +74,7 @@ function endToEnd(headers: readonly (readonly [string, string])[]): string[] {
 /** The fault of the client's response; undefined if it is as expected. */
 function flawOf({ method, reference, expected }: ChaosCase, text: string): string | undefined {
   const got = referenceResponse(Buffer.from(text, 'latin1'), method);
-  const { head, body } = reference;
+  const { head, body, trailers } = reference;
   if (expected.outcome !== 'completed' && head === undefined) {
     const own = { error: expect.stringContaining(`(${expected.upstreamError})`), upstream_error: expected.upstreamError };
     // To HEAD there is no body.
@@ -87,6 +87,7 @@ function flawOf({ method, reference, expected }: ChaosCase, text: string): strin
     return isPrefix ? undefined : 'what the provider did not send';
   }
   if (got.end !== 'whole' || got.head?.status !== head?.status || got.body !== body) return 'another response';
+  if (!isEqual(got.trailers, trailers)) return 'other trailers';
   return isEqual(endToEnd(got.head?.headers ?? []), endToEnd(head?.headers ?? [])) ? undefined : 'other headers';
 }
 

@@ -74,11 +74,25 @@ function readChunks(text: string, from: number): { readonly text: string; readon
     const digits = text.slice(at, lineEnd);
     if (!/^[0-9a-f]+$/i.test(digits)) return `chunk size ${digits.slice(0, 20)}`;
     const size = Number.parseInt(digits, 16);
+    if (size === 0) return readTrailers(text, lineEnd + 2, body);
     const end = lineEnd + 2 + size;
     if (end + 2 > text.length) return undefined;
     if (!text.startsWith('\r\n', end)) return 'chunk end';
     body += text.slice(lineEnd + 2, end);
     at = end + 2;
-    if (size === 0) return { text: body, end: at };
+  }
+}
+
+function readTrailers(
+  text: string,
+  from: number,
+  body: string,
+): { readonly text: string; readonly end: number } | string | undefined {
+  for (let at = from; ;) {
+    const lineEnd = text.indexOf('\r\n', at);
+    if (lineEnd === -1) return undefined;
+    if (lineEnd === at) return { text: body, end: at + 2 };
+    if (!/^[\w!#$%&'*+.^`|~-]+:[^\r\n\0]*$/.test(text.slice(at, lineEnd))) return `trailer ${text.slice(at, at + 20)}`;
+    at = lineEnd + 2;
   }
 }

@@ -49,7 +49,7 @@ async function detailsOf(count: number): Promise<TraceDetail[]> {
   return details;
 }
 
-describe(`G11.25: of ${RACES} requests, each sent about when the provider closes the connection that it would reuse,`, () => {
+describe(`G11.27: of ${RACES} requests, each sent about when the provider closes the connection that it would reuse,`, () => {
   beforeEach(() => {
     onRequest = (socket) => {
       socket.write(OK);
@@ -87,7 +87,7 @@ describe(`G11.25: of ${RACES} requests, each sent about when the provider closes
   });
 });
 
-describe('G11.25: a reused connection that closes', () => {
+describe('G11.27: a reused connection that closes', () => {
   /** Closes a connection at its second request. */
   const onSecond = (close: (socket: Socket) => void) => {
     onRequest = (socket, n) => void (n === 1 ? socket.write(OK) : close(socket));

@@ -25,6 +25,7 @@ import { ForwardedResponse, microsSince } from './forwarded-response.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { providerCredential } from '../routing/provider-credential.ts';
 import { readRequestBody, type RequestBody } from './request-body.ts';
+import { acceptsTrailers, forwardedTrailers } from './trailers.ts';
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and emits exactly one captured exchange when it ends,
  *  in any way. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
@@ -70,7 +71,9 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#telemetry = telemetry;
     this.#scope = scope;
     this.#onRejected = onRejected;
-    this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection);
+    // A body that is inspected is sent with its length.
+    const mayTrail = context.guard === undefined && request.headers['transfer-encoding'] !== undefined;
+    this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection, mayTrail);
     this.#sent = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => {});
     this.#forwarded = new ForwardedResponse(response, context, this.#started, () => this.#resume());
     this.extendByMs = context.times.firstByteTimeoutMs;
@@ -147,11 +150,9 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   onHead(head: ResponseHead): void {
     if (this.#isOver) return;
     this.#telemetry?.responded(head.status);
-    const headers = this.#context.headers.response(head.headers, head.connection);
-    headers.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     const { method = '', url = '' } = this.#request;
     const kind = responseKindOf({ provider: this.#route.provider, method, path: url }, head.contentType);
-    this.#forwarded.begin(head, kind, headers, method === 'HEAD');
+    this.#forwarded.begin(head, kind, this.#correlationId, method === 'HEAD');
     this.#touch();
   }
 
@@ -165,9 +166,9 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     if (!this.#isOver && !this.#forwarded.flush()) this.#control?.pause(this);
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[]): void {
     this.#telemetry?.upstreamEnded();
-    this.#forwarded.end();
+    this.#forwarded.end(trailers);
   }
 
   onError(error: UpstreamError): void {
@@ -198,10 +199,18 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   #dispatch(path: string, body: RequestBody, headers = this.#forwardedHeaders()): void {
     this.#touchFirstByte();
     const traceParent = this.#telemetry?.sent(path);
-    const { method = '' } = this.#request;
+    const request = this.#request;
+    const { method = '' } = request;
     try {
       this.#control = this.#route.pool.send(
-        { method, path, headers: traceParent === undefined ? headers : [...headers, 'traceparent', traceParent], body },
+        {
+          method,
+          path,
+          headers: traceParent === undefined ? headers : [...headers, 'traceparent', traceParent],
+          body,
+          trailers: () => forwardedTrailers(this.#context.headers.request, request.rawTrailers, request.headers.connection),
+          acceptsTrailers: acceptsTrailers(request, this.#response),
+        },
         this,
       );
     } catch (bug) {

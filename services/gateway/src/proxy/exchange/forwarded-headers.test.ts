@@ -30,6 +30,13 @@ describe('request headers', () => {
     expect(readRequestHeaders(['Accept', '*/*', name, value], 'keep-alive').forwarded).toEqual(['Accept', '*/*']);
   });
 
+  test('Trailer is forwarded with trailers', () => {
+    const raw = ['Accept', '*/*', 'trailer', 'X-Sum', 'TE', 'trailers'];
+    expect(names(readRequestHeaders(raw, undefined, true).forwarded)).toEqual(['Accept', 'trailer']);
+    expect(names(readResponseHeaders(raw, undefined, true).forwarded)).toEqual(['Accept', 'trailer']);
+    expect(names(readRequestHeaders(raw, 'trailer', true).forwarded)).toEqual(['Accept']);
+  });
+
   test('all others are forwarded, unchanged in case, order and repetition', () => {
     const raw = [
       'Authorization',
@@ -109,6 +116,7 @@ test('the fast path decides like the full check, in any letter case', () => {
     'cookie',
     'authorization',
     'te',
+    'trailer',
     'x-api-key',
     'expect',
   ];

@@ -1,7 +1,9 @@
 import { isSecretHeader, REDACTED, SECRET_HEADERS } from '@vitrine/privacy/header-lines';
 
 /** Headers of the connection, not of the message. */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
+const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade'];
+/** Announces trailers, and is forwarded with them. */
+const TRAILER = 'trailer';
 /** Clients of `ongoingai/gateway` send their keys in this header. Spec: G11.18. */
 const OLD_KEY_HEADER = 'x-ongoingai-gateway-key';
 const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'host', 'expect', 'cookie', 'http2-settings', OLD_KEY_HEADER]);
@@ -15,6 +17,7 @@ const REMEMBERED_NAMES = 2_048;
 const DROPPED = 1;
 const SECRET = 2;
 const OWN = 4;
+const ANNOUNCES_TRAILERS = 8;
 
 /** A message's headers, read once. */
 export interface ReadHeaders {
@@ -27,13 +30,16 @@ export interface ReadHeaders {
   readonly hasOwn: boolean;
 }
 
+/** `mayTrail`: trailers may follow the forwarded message, so that the header which announces them is forwarded. */
+type ReadRawHeaders = (raw: readonly string[], connection: string | undefined, mayTrail?: boolean) => ReadHeaders;
+
 /** Reads headers for a gateway with a certain key header. */
 export interface HeaderReaders {
   /** Reads a request's raw headers. All are forwarded to the provider except hop-by-hop headers, headers named by `Connection`, Host, Expect,
    *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: G6.3, G11.3. */
-  readonly request: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
+  readonly request: ReadRawHeaders;
   /** Reads a response's raw headers. All but the hop-by-hop headers and `Set-Cookie` are forwarded to the client. Spec: G11.4. */
-  readonly response: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
+  readonly response: ReadRawHeaders;
 }
 
 /** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: G11.14. */
@@ -46,18 +52,24 @@ export function headerReaders(keyHeader: string, alsoDropped: readonly string[] 
   const dropped = new Set([...REQUEST_DROPPED, ...alsoDropped]);
   const isDropped = (name: string) =>
     name === key || dropped.has(name) || REQUEST_DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
-  const shapes = specialShapes([key, ...dropped, ...RESPONSE_DROPPED, ...SECRET_HEADERS]);
+  const shapes = specialShapes([key, ...dropped, ...RESPONSE_DROPPED, ...SECRET_HEADERS, TRAILER]);
   const ofRequest = rememberedActions(isDropped, key);
   const ofResponse = rememberedActions((name) => RESPONSE_DROPPED.has(name), key);
   const requestActions = (name: string) => (isPlain(name, shapes) ? 0 : ofRequest(name));
   const responseActions = (name: string) => (isPlain(name, shapes) ? 0 : ofResponse(name));
   return {
-    request: (raw, connection) => readHeaders(raw, connection, requestActions),
-    response: (raw, connection) => readHeaders(raw, connection, responseActions),
+    request: (raw, connection, mayTrail) => readHeaders(raw, connection, mayTrail, requestActions),
+    response: (raw, connection, mayTrail) => readHeaders(raw, connection, mayTrail, responseActions),
   };
 }
 
-function readHeaders(raw: readonly string[], connection: string | undefined, actionsOf: (name: string) => number): ReadHeaders {
+function readHeaders(
+  raw: readonly string[],
+  connection: string | undefined,
+  mayTrail = false,
+  actionsOf: (name: string) => number,
+): ReadHeaders {
+  const dropped = mayTrail ? DROPPED : DROPPED | ANNOUNCES_TRAILERS;
   const named = namedByConnection(connection);
   const forwarded: string[] = [];
   let stored: string[] | undefined;
@@ -73,7 +85,7 @@ function readHeaders(raw: readonly string[], connection: string | undefined, act
       secrets += 1;
     }
     if ((actions & OWN) !== 0) hasOwn = true;
-    if ((actions & DROPPED) === 0 && named?.has(name.toLowerCase()) !== true) forwarded.push(name, value);
+    if ((actions & dropped) === 0 && named?.has(name.toLowerCase()) !== true) forwarded.push(name, value);
   }
   return { forwarded, stored: (stored ?? raw).join('\n'), secrets, hasOwn };
 }
@@ -111,7 +123,10 @@ function rememberedActions(isDropped: (name: string) => boolean, keyHeader: stri
     const lower = name.toLowerCase();
     const isSecret = lower === keyHeader || isSecretHeader(lower);
     const actions =
-      (isDropped(lower) ? DROPPED : 0) | (isSecret ? SECRET : 0) | (lower.startsWith('x-svc-') && !isSecret ? OWN : 0);
+      (isDropped(lower) ? DROPPED : 0) |
+      (isSecret ? SECRET : 0) |
+      (lower.startsWith('x-svc-') && !isSecret ? OWN : 0) |
+      (lower === TRAILER ? ANNOUNCES_TRAILERS : 0);
     if (known.size < REMEMBERED_NAMES) known.set(name, actions);
     return actions;
   };

@@ -1,14 +1,16 @@
 import type { CapturedBody, ChunkTime } from '@vitrine/trace-derivation/captured-exchange';
 import type { ServerResponse } from 'node:http';
 import type { BodyKind } from '@vitrine/privacy/redaction';
-import type { BodyBudget } from '../../recording/capture/body-budget.ts';
+import { CORRELATION_HEADER } from '../../telemetry/correlation-id.ts';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';
 import { ChunkTimes } from '../../recording/capture/chunk-times.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 import { wholeMs } from '@vitrine/traces/whole-ms';
 import type { ReadHeaders } from './forwarded-headers.ts';
+import type { ProxyContext } from './proxy-context.ts';
 import { ResponseWriter } from './response-writer.ts';
+import { forwardedTrailers } from './trailers.ts';
 
 /** Forwards a provider's response to the client with back-pressure, and captures it for the trace. */
 export class ForwardedResponse {
@@ -18,6 +20,8 @@ export class ForwardedResponse {
   chunks = 0;
   /** See `CapturedExchange`. */
   firstByteUs = 0;
+  readonly #response: ServerResponse;
+  readonly #read: ProxyContext['headers']['response'];
   readonly #writer: ResponseWriter;
   readonly #body: BodyCapture;
   readonly #storesBodies: boolean;
@@ -27,15 +31,19 @@ export class ForwardedResponse {
   #isOpenEnded = false;
   #expectedBytes = -1;
   #times: ChunkTimes | undefined;
+  /** The provider's header of that name. */
+  #connection: string | undefined;
 
   /** `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a paused response has
    *  caught up. */
   constructor(
     response: ServerResponse,
-    { budget, storedBodyMaxBytes }: { readonly budget: BodyBudget; readonly storedBodyMaxBytes: number },
+    { budget, storedBodyMaxBytes, headers }: Pick<ProxyContext, 'budget' | 'storedBodyMaxBytes' | 'headers'>,
     started: number,
     onReady: () => void,
   ) {
+    this.#response = response;
+    this.#read = headers.response;
     this.#writer = new ResponseWriter(response);
     this.#body = new BodyCapture(budget, storedBodyMaxBytes, onReady, true);
     this.#storesBodies = storedBodyMaxBytes > 0;
@@ -52,13 +60,13 @@ export class ForwardedResponse {
   }
 
   /** `kind`: how its body is read. */
-  begin(
-    { status, reason, contentEncoding, contentLength, body }: ResponseHead,
-    kind: BodyKind,
-    headers: ReadHeaders,
-    isHead: boolean,
-  ): void {
+  begin(head: ResponseHead, kind: BodyKind, correlationId: string, isHead: boolean): void {
+    const { status, reason, contentEncoding, contentLength, connection, body } = head;
+    const mayTrail = body.kind === 'chunked' && this.#response.useChunkedEncodingByDefault;
+    const headers = this.#read(head.headers, connection, mayTrail);
+    headers.forwarded.push(CORRELATION_HEADER, correlationId);
     this.headers = headers;
+    this.#connection = connection;
     this.#body.kind = kind;
     this.#body.coding = contentCodingOf(contentEncoding);
     this.isStream = kind === 'sse';
@@ -84,8 +92,9 @@ export class ForwardedResponse {
     return isRoom && !this.#body.isBehind;
   }
 
-  end(): void {
-    this.#writer.end();
+  /** `trailers`: as received. */
+  end(trailers: readonly string[]): void {
+    this.#writer.end(forwardedTrailers(this.#read, trailers, this.#connection));
   }
 
   get chunkTimes(): readonly ChunkTime[] | undefined {

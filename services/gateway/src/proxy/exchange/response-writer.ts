@@ -63,8 +63,10 @@ export class ResponseWriter {
     return !this.isBehind;
   }
 
-  end(): void {
+  /** `trailers`: alternating names and values, which Node drops from a response that is not chunked. */
+  end(trailers: readonly string[] = []): void {
     if (this.#response.writableEnded) return;
+    if (trailers.length > 0) this.#response.addTrailers(pairsOf(trailers));
     // The end is sent with the last chunks, when Node uncorks the socket.
     this.#socket?.cork();
     if (this.#chunks.length > 0) this.flush();
@@ -92,4 +94,8 @@ export class ResponseWriter {
     // Not `flushHeaders`, which encodes the head as UTF-8: a byte above 127 would arrive as two.
     this.#response.write('', 'latin1');
   }
+}
+
+function pairsOf(headers: readonly string[]): [string, string][] {
+  return headers.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : []));
 }

@@ -1,3 +1,5 @@
+import { checkCutTrailer, checkTrailer } from './head-syntax.ts';
+import { valueIn } from './response-head.ts';
 import { malformed } from './upstream-error.ts';
 
 const SIZE_MAX_DIGITS = 8;
@@ -18,8 +20,10 @@ interface DataConsumer {
 
 type State = 'size' | 'data' | 'data-end' | 'trailers' | 'ended';
 
-/** Decodes the chunked coding of a body in any segmentation. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1. */
+/** Decodes the chunked coding of a body in any segmentation. Extensions are skipped. Source: RFC 9112, section 7.1. */
 export class ChunkedBody {
+  /** Alternating names and values. */
+  readonly trailers: string[] = [];
   #state: State = 'size';
   #left = 0;
   /** The line being read, including its end. */
@@ -48,6 +52,7 @@ export class ChunkedBody {
     if (line === '') return;
     if (this.#state === 'size' && !SIZE_START.test(line)) throw malformed('invalid chunk size');
     if (this.#state === 'data-end' && line !== '\r') throw malformed('chunk longer than its size');
+    if (this.#state === 'trailers') checkCutTrailer(line);
   }
 
   /** Fast path for nearly every line: complete, and only digits or empty. Without it, a stream of fifty chunks costs 60 µs more. */
@@ -118,7 +123,13 @@ export class ChunkedBody {
   #readTrailer(line: string): void {
     this.#trailerBytes += line.length;
     if (this.#trailerBytes > TRAILERS_MAX_BYTES) throw malformed(`trailers longer than ${TRAILERS_MAX_BYTES} bytes`);
-    if (line === '') this.#state = 'ended';
+    if (line === '') {
+      this.#state = 'ended';
+      return;
+    }
+    checkTrailer(line);
+    const colon = line.indexOf(':');
+    this.trailers.push(line.slice(0, colon), valueIn(line, colon + 1, line.length));
   }
 }
 

@@ -28,6 +28,16 @@ export function checkCutHead(text: string): void {
   if (!HEADER_LINE_START.test(text.slice(end + 2))) throw malformed('invalid header line');
 }
 
+/** A trailer, without its line end. Throws `malformed_response`. */
+export function checkTrailer(line: string): void {
+  if (!HEADER_LINE.test(line)) throw malformed('invalid trailer');
+}
+
+/** The connection has ended within the trailers, of which `line` is the last. Throws `malformed_response` if it cannot begin a valid one. */
+export function checkCutTrailer(line: string): void {
+  if (!HEADER_LINE_START.test(line)) throw malformed('invalid trailer');
+}
+
 /** Throws `malformed_response` if no response begins like this, so that another protocol is recognised before the timeout. */
 export function checkStart(bytes: Buffer): void {
   const length = Math.min(bytes.length, VERSION.length);

@@ -9,6 +9,10 @@ export interface UpstreamRequest {
   readonly headers: readonly string[];
   /** Undefined without a body. A streamed body has the length given by `Content-Length`, or is chunked. */
   readonly body: Buffer | AsyncIterable<Buffer> | undefined;
+  /** The trailers of a chunked body that has ended, as alternating names and values. */
+  readonly trailers?: () => readonly string[];
+  /** Whether trailers of the response reach its recipient (RFC 9110, section 6.5.1). */
+  readonly acceptsTrailers?: boolean;
 }
 
 /** A request's serialized head, and how its body follows. */
@@ -17,6 +21,7 @@ export interface Framing {
   /** The required length of the body in bytes; undefined when it is sent chunked or there is none. */
   readonly length: number | undefined;
   readonly isChunked: boolean;
+  readonly trailers: UpstreamRequest['trailers'];
 }
 
 /** Methods for which a server may expect a body, so that its absence has to be declared with `Content-Length: 0`. */
@@ -24,9 +29,12 @@ const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Writes the head of a request, as latin-1, Host first. `Content-Length` is that of the body, regardless of the headers. Throws `request_failed`
  *  if the head would become more than one message. */
-export function writeRequestHead({ method, path, headers, body }: UpstreamRequest, host: string): Framing {
-  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
-  let lines = 3;
+export function writeRequestHead(
+  { method, path, headers, body, trailers, acceptsTrailers = false }: UpstreamRequest,
+  host: string,
+): Framing {
+  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive${acceptsTrailers ? ', TE\r\nTE: trailers' : ''}\r\n`;
+  let lines = acceptsTrailers ? 4 : 3;
   let declared: string | undefined;
   const isBuffer = Buffer.isBuffer(body);
   for (let i = 0; i + 1 < headers.length; i += 2) {
@@ -44,7 +52,7 @@ export function writeRequestHead({ method, path, headers, body }: UpstreamReques
   const framing = length !== undefined ? `Content-Length: ${length}\r\n` : isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
   head += `${framing}\r\n`;
   refuseBreaks(head, lines + (framing === '' ? 1 : 2));
-  return { head, length, isChunked };
+  return { head, length, isChunked, trailers };
 }
 
 function noBodyLength(method: string, declared: string | undefined): number | undefined {

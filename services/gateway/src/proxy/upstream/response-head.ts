@@ -93,7 +93,7 @@ function readField(
 }
 
 /** Trims spaces and tabs. `trim` would also remove a no-break space, which is the last byte of a letter in UTF-8 (\u00e0). */
-function valueIn(text: string, start: number, stop: number): string {
+export function valueIn(text: string, start: number, stop: number): string {
   let from = start;
   let to = stop;
   while (from < to && isSpace(text.charCodeAt(from))) from += 1;

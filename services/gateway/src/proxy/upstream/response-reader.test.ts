@@ -9,6 +9,7 @@ interface Read {
   readonly status: number | undefined;
   readonly headers: readonly string[];
   readonly body: string;
+  readonly trailers: readonly string[];
   readonly ended: boolean;
   readonly surplus: number;
   readonly isPersistent: boolean | undefined;
@@ -20,11 +21,15 @@ interface Read {
 function read(chunks: readonly string[], { isHead = false, closes = false } = {}): Read {
   const body: string[] = [];
   let ended = false;
+  let trailers: readonly string[] = [];
   const reader = new ResponseReader(
     {
       onHead: () => {},
       onData: (chunk) => body.push(chunk.toString('latin1')),
-      onEnd: () => (ended = true),
+      onEnd: (received) => {
+        ended = true;
+        trailers = received;
+      },
     },
     isHead,
   );
@@ -43,7 +48,7 @@ function read(chunks: readonly string[], { isHead = false, closes = false } = {}
   }
   const { head, surplus } = reader;
   const { status, headers = [], isPersistent } = head ?? {};
-  return { status, headers, body: body.join(''), ended, surplus, isPersistent, code, message };
+  return { status, headers, body: body.join(''), trailers, ended, surplus, isPersistent, code, message };
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -59,8 +64,8 @@ describe('a response', () => {
     ['chunked', `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, { body: 'hello', ended: true }],
     [
       'chunked, with extensions and trailers',
-      `${CHUNKED}5;a=b\r\nhello\r\n00 ; x\r\nX: 1\r\n\r\n`,
-      { body: 'hello', ended: true },
+      `${CHUNKED}5;a=b\r\nhello\r\n00 ; x\r\nX: 1\r\nx:\t\xe9 \r\n\r\n`,
+      { body: 'hello', trailers: ['X', '1', 'x', '\xe9'], ended: true },
     ],
     ['chunked, in capitals', `${OK}TRANSFER-ENCODING: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, { body: '0123456789' }],
     ['204', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', ended: true }],
@@ -158,6 +163,9 @@ describe('refused is', () => {
     ['a size line that ends without CR', `${CHUNKED}5\nhello\r\n`],
     ['a chunk that is longer than it says', `${CHUNKED}4\r\nhello\r\n`],
     ['an endless extension', `${CHUNKED}5;${'a'.repeat(5_000)}`],
+    ['a trailer without a colon', `${CHUNKED}0\r\nX\r\n\r\n`],
+    ['a folded trailer', `${CHUNKED}0\r\nX: a\r\n b\r\n\r\n`],
+    ['a bare carriage return in a trailer', `${CHUNKED}0\r\nX: a\rb\r\n\r\n`],
     ['endless trailers', `${CHUNKED}0\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(20)}`],
   ])('%s', (_, text) => {
     expect(read([text])).toMatchObject({ code: 'malformed_response', ended: false });
@@ -183,6 +191,7 @@ describe('refused is', () => {
     ['in a chunk size', `${CHUNKED}5x`],
     ['behind a chunk size', `${CHUNKED}5\rh`],
     ['behind a chunk', `${CHUNKED}5\r\nhello!`],
+    ['in a trailer', `${CHUNKED}0\r\nX Y`],
     ['in another protocol', 'SSH-2.0-x\r\n'],
     ['in a second head', 'HTTP/1.1 100 x\r\n\r\nHTTP/1.x'],
   ])('a response that ends where it was already malformed: %s', (_, text) => {

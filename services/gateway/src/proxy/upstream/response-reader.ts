@@ -9,13 +9,15 @@ const HEAD_MAX_BYTES = 16_384;
 const MAX_INFORMATIONAL = 16;
 /** The progress of a response of which nothing has arrived. */
 export const BEFORE_RESPONSE = 'before the response';
+const NO_TRAILERS: readonly string[] = [];
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** Receives a response as it is parsed. */
 export interface ResponseConsumer {
   onHead(head: ResponseHead): void;
   onData(chunk: Buffer): void;
-  onEnd(): void;
+  /** `trailers`: alternating names and values. */
+  onEnd(trailers: readonly string[]): void;
 }
 
 /** Parses one response from the bytes of a connection, however they are segmented. It keeps neither the bytes nor the chunks that it
@@ -126,6 +128,6 @@ export class ResponseReader {
 
   #end(): void {
     this.#state = 'ended';
-    this.#consumer.onEnd();
+    this.#consumer.onEnd(this.#chunked?.trailers ?? NO_TRAILERS);
   }
 }

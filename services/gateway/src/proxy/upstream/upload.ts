@@ -7,7 +7,7 @@ import { upstreamError, type UpstreamError } from './upstream-error.ts';
 export async function upload(
   socket: Socket,
   body: AsyncIterable<Buffer>,
-  { length, isChunked }: Framing,
+  { length, isChunked, trailers }: Framing,
   isOver: () => boolean,
 ): Promise<boolean> {
   let sent = 0;
@@ -21,7 +21,7 @@ export async function upload(
   }
   if (socket.destroyed || isOver()) return false;
   if (length !== undefined && sent < length) throw wrongLength();
-  if (isChunked) socket.write('0\r\n\r\n', 'latin1');
+  if (isChunked) socket.write(`0\r\n${linesOf(trailers?.() ?? [])}\r\n`, 'latin1');
   return true;
 }
 
@@ -32,6 +32,10 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
   const isRoom = socket.write('\r\n', 'latin1');
   socket.uncork();
   return isRoom;
+}
+
+function linesOf(headers: readonly string[]): string {
+  return headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
 }
 
 /** Resolves when there is room again, or the connection is gone. */

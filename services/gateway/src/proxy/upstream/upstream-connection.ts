@@ -186,8 +186,8 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
     this.#handler?.onData(chunk);
   }
 
-  onEnd(): void {
-    this.#handler?.onEnd();
+  onEnd(trailers: readonly string[]): void {
+    this.#handler?.onEnd(trailers);
   }
 
   #write({ method, body }: UpstreamRequest, framing: Framing, handler: UpstreamHandler): void {

@@ -173,7 +173,7 @@ describe('connections', () => {
   });
 });
 
-describe('G11.25: a reused connection that closes after the event loop has looked for its end, and before the request is written,', () => {
+describe('G11.27: a reused connection that closes after the event loop has looked for its end, and before the request is written,', () => {
   /** Reuses a connection that `close` closes at that moment. The loopback interface delivers at once. */
   async function reuse(method: string, close: (socket: Socket) => void) {
     let first: Socket | undefined;
@@ -210,7 +210,7 @@ test.each<[string, (socket: Socket) => void]>([
   ['the end of its connection', (socket) => socket.end()],
   ['a reset of its connection', (socket) => socket.resetAndDestroy()],
   ['a response to nothing', (socket) => void socket.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n')],
-])('G11.25: a POST is not written after %s has arrived, and is sent on a new one', async (_, act) => {
+])('G11.27: a POST is not written after %s has arrived, and is sent on a new one', async (_, act) => {
   const sockets: Socket[] = [];
   const { origin, connections } = await byHand((socket) => {
     sockets.push(socket);
