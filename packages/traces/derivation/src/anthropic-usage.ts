@@ -11,6 +11,7 @@ export function anthropicUsage(fields: Fields, asksForHour: () => boolean): Call
   if (!Array.isArray(iterations)) return [{ ...totals, isDoubtful: true }];
   const calls = (iterations as unknown[]).map((one) => iterationOf(one, asksForHour));
   const read = calls.filter((one) => one !== undefined);
+  if (read.length === 0) return [{ ...totals, isDoubtful: totals.isDoubtful || calls.length > 0 }];
   return withoutContradiction(totals, read).map((call) => ({
     ...call,
     isDoubtful: call.isDoubtful || read.length < calls.length,
@@ -106,6 +107,8 @@ function writesOf(fields: Fields, asksForHour: () => boolean): WriteBounds {
   const parts = fieldsOf(kept);
   const short = parts['ephemeral_5m_input_tokens'];
   const hour = countOf(parts['ephemeral_1h_input_tokens']) ?? 0;
+  const others = Object.entries(parts).filter(isUnknownPart);
+  const unknown = others.reduce((sum, [, value]) => sum + (countOf(value) ?? 0), 0);
   const listed = (countOf(short) ?? 0) + hour;
   const all = countOf(reported) ?? listed;
   const bounds = (shown: number, least: number, most: number, highest = all): WriteBounds => {
@@ -118,8 +121,9 @@ function writesOf(fields: Fields, asksForHour: () => boolean): WriteBounds {
       isDoubtful: isNoCount(reported),
     };
   };
-  const isUnread = (kept !== undefined && kept !== null && !isFields(kept)) || Object.entries(parts).some(isUnknownPart);
-  if (isUnread) return { ...bounds(hour, hour > all ? 0 : hour, all), isDoubtful: true };
+  const isUnread = (kept !== undefined && kept !== null && !isFields(kept)) || others.length > 0;
+  const highest = Math.max(all, listed + unknown);
+  if (isUnread) return { ...bounds(hour, hour > all ? 0 : hour, highest, highest), isDoubtful: true };
   if (Object.keys(parts).length === 0) return bounds(0, 0, all > 0 && asksForHour() ? all : 0);
   if (listed > all) return bounds(hour, 0, hour, listed);
   // Beside both parts the rest may be one or the other; beside an hour alone it was short.

@@ -2,7 +2,7 @@ import type { Provider } from '@vitrine/traces/trace';
 import { InputEstimate } from './estimate/input-estimate.ts';
 import { outputBound, OutputEstimate } from './estimate/output-estimate.ts';
 import { isClaude } from './estimate/tokenizers.ts';
-import { isAmount } from './usage-report.ts';
+import { isAmount, numberIn } from './usage-report.ts';
 import type { OpenBody } from './open-body.ts';
 import { MAX_IMAGE_TOKENS } from './price-supplement.ts';
 import { NO_TOKENS, type CallUsage, type TokenCounts } from './token-counts.ts';
@@ -87,8 +87,8 @@ function outputLimit(request: OpenBody): number | undefined {
 /** Audio to text. Its length is known from the response, from the header of the file, or else from its size. */
 function heard({ request, response }: UnreportedCall): Partial<TokenCounts> {
   const { textBytes = 0, fileBytes = 0, seconds } = request.facts()?.form ?? {};
-  const told = Number(response.facts()?.details['duration']);
-  const most = isAmount(told) ? told : (seconds ?? fileBytes / BYTES_A_SECOND);
+  const told = numberIn(response.facts()?.details['duration']);
+  const most = told ?? seconds ?? fileBytes / BYTES_A_SECOND;
   const audioIn = Math.ceil(most * TOKENS_A_SECOND);
   return { seconds: most, audioIn, input: audioIn + textTokens(textBytes), output: sizedTokens(response) };
 }
@@ -101,8 +101,8 @@ function spoken({ request, response }: UnreportedCall): Partial<TokenCounts> {
 
 function drawn({ request, response }: UnreportedCall): Partial<TokenCounts> {
   const { form, details = {} } = request.facts() ?? {};
-  const asked = Number(details['n'] ?? 1);
-  const images = Math.max(1, response.facts()?.items ?? 0, isAmount(asked) ? Math.min(asked, MAX_IMAGES) : MAX_IMAGES);
+  const asked = Math.min(MAX_IMAGES, numberIn(details['n'] ?? 1) ?? MAX_IMAGES);
+  const images = Math.max(1, response.facts()?.items ?? 0, asked);
   const imageIn = form === undefined ? 0 : MAX_SOURCE_IMAGE_TOKENS;
   const output = images * MAX_IMAGE_TOKENS;
   return { imageIn, input: imageIn + textTokens(form?.textBytes ?? request.size), output, imageOut: output };

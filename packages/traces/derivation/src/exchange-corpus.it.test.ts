@@ -110,7 +110,8 @@ describe('the figures of a response do not depend on', () => {
       const response = { ...captured.response, chunks: [], facts: reader.facts(ending !== 'cut') };
       const found = figuresOf({ ...captured, response });
       // Without the text, its tokens are bounded by its size.
-      const known = found.usage === 'estimated' ? { input: found.input, output: found.output, total: found.total } : {};
+      const { input, output, total } = found as Record<string, unknown>;
+      const known = found['usage'] === 'estimated' ? { input, output, total } : {};
       expect({ name, ...found }).toEqual({ name, ...figuresOf(captured), ...known });
     }
   });

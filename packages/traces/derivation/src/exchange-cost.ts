@@ -56,12 +56,13 @@ export function exchangeCost(charge: Charge, prices: PriceCatalogue, at: Date): 
     return { status: 'unpriced', usd: 0, upper_usd: upper / PICO_PER_USD, ...none };
   }
   const pico = Math.round(totalOf(known)) + fees.least;
+  const feesOf = pieces === undefined ? 'tools' : 'output';
   const isDoubtful = isEstimate || tools.isDoubtful || bounds.some((one) => one.isDoubtful || !one.isPriced);
   return {
     status: isDoubtful || upper !== pico ? 'estimated' : 'priced',
     usd: pico / PICO_PER_USD,
     upper_usd: Math.max(pico, upper) / PICO_PER_USD,
-    breakdown: breakdownOf({ ...known, [pieces === undefined ? 'tools' : 'output']: known.tools + fees.least }),
+    breakdown: breakdownOf({ ...known, [feesOf]: known[feesOf] + fees.least }),
     price_source: pieces === undefined ? rates?.source : 'list',
     price_version: rates?.version ?? prices.version,
   };

@@ -2,7 +2,7 @@ import type { BodyFacts } from './body-facts.ts';
 import { FEES, IMAGE_TOKENS, MAX_IMAGE_TOKENS, NOT_REASONING } from './price-supplement.ts';
 import { openAiUsage } from './openai-usage.ts';
 import { NO_TOKENS, type CallUsage } from './token-counts.ts';
-import { countOf, fieldsOf, isNoCount, type Fields } from './usage-report.ts';
+import { countOf, fieldsOf, isFields, isNoCount, type Fields } from './usage-report.ts';
 
 /** The hosted tools of one exchange: their fees, in US dollars, and the calls of other models that they made. */
 export interface HostedTools {
@@ -43,23 +43,27 @@ function exactly(fee: number): Bounds {
 const FREE_COUNTERS = ['web_fetch_requests', 'code_execution_requests', 'tool_search_requests'];
 
 function anthropicSearches({ usage, calls }: BodyFacts, isPartial: boolean): Bounds {
-  const counters = fieldsOf(usage?.fields['server_tool_use']);
+  const report = usage?.fields['server_tool_use'] ?? {};
+  const counters = fieldsOf(report);
   const seen = calls?.webSearches ?? 0;
   const reported = counters['web_search_requests'];
   const searches = countOf(reported) ?? 0;
   const others = Object.entries(counters).filter(([name]) => name !== 'web_search_requests' && !FREE_COUNTERS.includes(name));
   const unknown = others.reduce((count, [, value]) => count + (countOf(value) ?? 0), 0);
+  const isUnread = !isFields(report) || others.some(([, value]) => isNoCount(value));
   const known = isNoCount(reported) ? 0 : isPartial ? Math.max(searches, seen) : searches;
   const most = isNoCount(reported) ? seen : known;
   return {
     least: known * FEES.webSearch,
     most: (most + unknown) * FEES.webSearch,
-    isDoubtful: isNoCount(reported) || unknown > 0,
+    isDoubtful: isUnread || isNoCount(reported) || unknown > 0,
   };
 }
 
 function openAiSearches(model: string, { details, calls }: BodyFacts, tools: readonly Fields[]): Bounds {
-  const reported = fieldsOf(fieldsOf(details['tool_usage'])['web_search'])['num_requests'];
+  const usage = details['tool_usage'] ?? {};
+  const search = fieldsOf(usage)['web_search'] ?? {};
+  const reported = isFields(usage) && isFields(search) ? search['num_requests'] : 'not understood';
   const seen = calls?.webSearches ?? 0;
   const isPreview = tools.some(({ type }) => typeof type === 'string' && type.startsWith('web_search_preview'));
   const fee = isPreview && NOT_REASONING.test(model) ? FEES.previewWebSearch : FEES.webSearch;
@@ -75,12 +79,18 @@ function fileSearches({ calls }: BodyFacts): Bounds {
 function containers({ calls }: BodyFacts, tools: readonly Fields[]): Bounds {
   const count = calls?.containers.length ?? 0;
   if (count === 0) return NOTHING;
-  const declared = tools.map(({ container }) => container).find((one) => one !== undefined);
-  const limit = fieldsOf(declared)['memory_limit'];
-  const session =
-    typeof limit === 'string' && Object.hasOwn(FEES.container, limit) ? FEES.container[limit as '1g'] : FEES.container['1g'];
-  const isGiven = typeof declared === 'string';
-  return { least: isGiven ? 0 : (count * session) / 4, most: count * session, isDoubtful: true };
+  const declared = tools.map(({ container, environment }) => container ?? environment).find((one) => one !== undefined);
+  const { type, memory_limit: limit = '1g' } = fieldsOf(declared);
+  const known = typeof limit === 'string' && Object.hasOwn(FEES.container, limit) ? FEES.container[limit as '1g'] : undefined;
+  const sessions = Object.values(FEES.container);
+  const isGiven = typeof declared === 'string' || type === 'container_reference';
+  const least = isGiven ? 0 : (count * (known ?? Math.min(...sessions))) / 4;
+  return { least, most: count * (isGiven || known === undefined ? Math.max(...sessions) : known), isDoubtful: true };
+}
+
+function imageTokens(quality: string, size: string): number {
+  const sizes = Object.hasOwn(IMAGE_TOKENS, quality) ? IMAGE_TOKENS[quality] : undefined;
+  return sizes !== undefined && Object.hasOwn(sizes, size) ? (sizes[size] ?? MAX_IMAGE_TOKENS) : MAX_IMAGE_TOKENS;
 }
 
 const IMAGE_MODEL = 'gpt-image-1';
@@ -96,7 +106,7 @@ function imageCalls({ details, calls }: BodyFacts, tools: readonly Fields[]): Ca
     return counted.most.input + counted.most.output === 0 ? [] : [{ ...counted, model, shown: NO_TOKENS }];
   const images = calls?.images ?? [];
   if (images.length === 0) return [];
-  const imageOut = images.reduce((tokens, { size, quality }) => tokens + (IMAGE_TOKENS[quality]?.[size] ?? MAX_IMAGE_TOKENS), 0);
+  const imageOut = images.reduce((tokens, { size, quality }) => tokens + imageTokens(quality, size), 0);
   const input = images.length * MAX_IMAGE_INPUT;
   const most = { ...NO_TOKENS, input, imageIn: input, output: imageOut, imageOut };
   return [{ model, shown: NO_TOKENS, reasoning: 0, least: NO_TOKENS, most, isDoubtful: true }];

@@ -56,11 +56,12 @@ const NO_BOUNDS: Bounds = { least: {}, most: {} };
 
 function inputBounds(shown: TokenCounts, inside: Fields, medium: Medium): Bounds {
   const parts = shown.cached + shown.cacheWrite + shown.audioIn - shown.cachedAudio + shown.imageIn;
+  const isContradictory = shown.cachedAudio > Math.min(shown.cached, shown.audioIn);
   // At the least the cheapest part is all of the input, at the most the parts come on top of it.
-  if (parts > shown.input)
+  if (parts > shown.input || isContradictory)
     return {
       least: { cached: Math.min(shown.cached, shown.input), cacheWrite: 0, audioIn: 0, cachedAudio: 0, imageIn: 0 },
-      most: { input: shown.input + parts },
+      most: { input: shown.input + Math.max(0, parts), cachedAudio: 0 },
     };
   if (isNoCount(inside['cached_tokens'])) return { least: { cached: shown.input }, most: {} };
   return medium === undefined ? NO_BOUNDS : { least: {}, most: dearestInput(shown, inside, medium) };
@@ -91,5 +92,5 @@ function dearestInput(shown: TokenCounts, inside: Fields, medium: 'audio' | 'ima
   const text = countOf(inside['text_tokens']);
   const ofMedium = countOf(inside[`${medium}_tokens`]);
   if (ofMedium !== undefined && text === undefined) return {};
-  return { [name]: shown.input - (ofMedium === undefined ? 0 : (text ?? 0)) };
+  return { [name]: Math.max(0, shown.input - (ofMedium === undefined ? 0 : (text ?? 0))) };
 }

@@ -47,7 +47,7 @@ test('without a failure its fields are absent', () => {
   expect(Object.keys(metadata).filter((key) => key.startsWith('upstream'))).toEqual([]);
 });
 
-test('G11.25: retries are counted when there are any', () => {
+test('G11.27: retries are counted when there are any', () => {
   expect(metadataOf({ retries: 1 })['retries']).toBe(1);
   expect(metadataOf()).not.toHaveProperty('retries');
 });

@@ -13,6 +13,6 @@ test.each([{ prompt_tokens: 1 }, { prompt_tokens: 'x' }, { prompt_tokens: -1, co
   },
 );
 
-test.failing.each([5, 'x', [], true])('a stream that repeats %j cannot make a report grow', (usage) => {
+test.each([5, 'x', [], true])('a stream that repeats %j cannot make a report grow', (usage) => {
   expect(JSON.stringify(reportOf(usage)).length).toBeLessThan(200);
 });

@@ -38,7 +38,7 @@ const MAX_COUNT = 1e9;
 export function withUsage(report: UsageReport | undefined, usage: unknown): UsageReport | undefined {
   if (usage === undefined || usage === null) return report;
   const { fields, highest, wrong } = report ?? { fields: {}, highest: {}, wrong: [] };
-  if (!isFields(usage)) return { fields, highest, wrong: [...wrong, ''] };
+  if (!isFields(usage)) return { fields, highest, wrong: wrong.includes('') ? wrong : [...wrong, ''] };
   // Most exchanges have one report.
   if (report === undefined && MAIN_COUNTS.every((name) => isMainCount(name, usage[name] ?? 0)))
     return { fields: usage, highest, wrong };
@@ -78,6 +78,12 @@ export function fieldsOf(value: unknown): Fields {
 /** A whole number from 0 to 1e9, or undefined. */
 export function countOf(value: unknown): number | undefined {
   return Number.isInteger(value) && isAmount(value) ? value : undefined;
+}
+
+/** The number that JSON or a field of a form has, or undefined. */
+export function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'string' && value.trim() !== '') return numberIn(Number(value));
+  return isAmount(value) ? value : undefined;
 }
 
 /** Whether it is a number from 0 to 1e9. */
