@@ -1,6 +1,8 @@
 import { findAssignedSecrets } from '@vitrine/privacy/credentials/assigned-secrets';
 import { looksSecret } from '@vitrine/privacy/credentials/bare-values';
 import { findBearerTokens } from '@vitrine/privacy/credentials/bearer-tokens';
+import { findPrivateKeys } from '@vitrine/privacy/credentials/private-keys';
+import { findTokens } from '@vitrine/privacy/credentials/tokens';
 import { framingOf } from '@vitrine/privacy/bodies/body-framing';
 import { DeniedFields } from '@vitrine/privacy/bodies/denied-fields';
 import { EnclosingNames } from '@vitrine/privacy/bodies/enclosing-name';
@@ -16,6 +18,7 @@ import { describedValues } from '@vitrine/privacy/bodies/schema-values';
 import { findCredentials, isJsonText, scrub } from '@vitrine/privacy/scrub';
 import { Scrubber } from '@vitrine/privacy/redaction';
 import { findUnescaped } from '@vitrine/privacy/credentials/unescaped-text';
+import { findUrlPasswords } from '@vitrine/privacy/credentials/url-passwords';
 import {
   inArguments,
   inBrokenEvents,
@@ -46,9 +49,15 @@ const inForm: Form = (text) => `api_key=${encodeURIComponent(text)}&a=${text.rep
 const inPart: Form = (text) => `--x\r\nContent-Disposition: form-data; name="api_key"\r\n${text}\r\n\r\n${text}\r\n--x--`;
 const inHeaders: Form = (text) => `x-customer\n${text.replaceAll('\n', ' ')}\naccept\n${text}`;
 const inAssignments: Form = (text) => `password: ${text}`;
+const inKey: Form = (text) => `-----BEGIN PRIVATE KEY-----\n${text}`;
+const inUrl: Form = (text) => `h://bob:${text}@host`;
 
 export const privacyCases: readonly ForeignBytesCase[] = [
-  { of: 'packages/platform/privacy/src/scrub.ts#scrub', run: (text) => scrub(text), forms: [plain, inRequest, inAssignments] },
+  {
+    of: 'packages/platform/privacy/src/scrub.ts#scrub',
+    run: (text) => scrub(text),
+    forms: [plain, inRequest, inAssignments, inKey, inUrl],
+  },
   { of: 'packages/platform/privacy/src/scrub.ts#findCredentials', run: (text) => findCredentials(text, { withMembers: false }) },
   { of: 'packages/platform/privacy/src/scrub.ts#isJsonText', run: isJsonText },
   {
@@ -57,6 +66,17 @@ export const privacyCases: readonly ForeignBytesCase[] = [
   },
   { of: 'packages/platform/privacy/src/credentials/bare-values.ts#looksSecret', run: (text) => looksSecret(text) },
   { of: 'packages/platform/privacy/src/credentials/bearer-tokens.ts#findBearerTokens', run: findBearerTokens },
+  { of: 'packages/platform/privacy/src/credentials/tokens.ts#findTokens', run: findTokens },
+  {
+    of: 'packages/platform/privacy/src/credentials/url-passwords.ts#findUrlPasswords',
+    run: findUrlPasswords,
+    forms: [plain, inUrl],
+  },
+  {
+    of: 'packages/platform/privacy/src/credentials/private-keys.ts#findPrivateKeys',
+    run: (text) => [true, false].map((isJson) => findPrivateKeys(text, isJson)),
+    forms: [plain, inKey, (text) => `${inKey(text)}\n-----END PRIVATE KEY-----`],
+  },
   {
     of: 'packages/platform/privacy/src/bodies/body-framing.ts#framingOf',
     run: (text) => [undefined, 'sse' as const].map((kind) => framingOf(text, kind)),

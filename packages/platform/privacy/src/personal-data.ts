@@ -1,3 +1,4 @@
+import { findUrlPasswords } from './credentials/url-passwords.ts';
 import type { Span } from './text-edit.ts';
 
 /** Maximum lengths before and after the `@` of an address (RFC 5321). */
@@ -21,15 +22,17 @@ const NATIONAL =
 // Numbers that were never assigned are ignored.
 const SSN = /(?<!\w|\w[-.])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!\w|[-.]\d)/g;
 
-/** Email addresses with a host name that has a dot. Searches outwards from each `@`, so that the time is linear in the text. */
+/** Email addresses with a host name that has a dot, but not the password and host of a URL. Searches outwards from each `@`, so that the time is
+ *  linear in the text. */
 export function findEmails(text: string): Span[] {
   const found: Span[] = [];
+  const passwordEnds = new Set(findUrlPasswords(text).map(({ end }) => end));
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     let start = at;
     while (start > 0 && at - start < LOCAL_MAX && LOCAL.test(text[start - 1] ?? '')) start -= 1;
     while (start < at && /['.\-+%]/.test(text[start] ?? '')) start += 1;
     const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + DOMAIN_MAX))?.[0];
-    if (start < at && domain !== undefined) found.push({ start, end: at + 1 + domain.length });
+    if (start < at && domain !== undefined && !passwordEnds.has(at)) found.push({ start, end: at + 1 + domain.length });
   }
   return found;
 }

@@ -38,7 +38,12 @@ export class Scrubber implements Redaction {
   }
 
   headers(lines: string): string {
-    return this.line(lines);
+    if (scrub(lines).count === 0) return lines;
+    // One by one, because a private key may have several lines.
+    return lines
+      .split('\n')
+      .map((line) => this.line(line))
+      .join('\n');
   }
 
   #counted({ text, count }: { text: string; count: number }): string {

@@ -3,10 +3,10 @@ import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { BodyKind } from './redaction.ts';
 import { noFindings, type FindingCounts } from './findings.ts';
 import type { PrivacyRules } from './privacy-rules.ts';
 import { openPrivacyContext } from './privacy-context.ts';
+import { Scrubber, type BodyKind } from './redaction.ts';
 import { Redactor } from './redactor.ts';
 import { TEST_RULES } from './testing/test-rules.ts';
 
@@ -50,6 +50,9 @@ describe('bodies', () => {
       'Bearer canary77',
       'secret=canary,canary',
       'password%3D%22canary%208%22',
+      'hf_canarycanarycanarycanary',
+      'postgres://bob:canary!@db.example.com',
+      '-----BEGIN PRIVATE KEY-----\ncanarycanarycanarycanary\n-----END PRIVATE KEY-----',
       'hunter2"\\\n',
     );
     const leaf = fc.oneof(
@@ -181,6 +184,14 @@ describe('headers', () => {
     expect(some.counts).toEqual(noFindings());
   });
 
+  test('a private key is redacted within one value', () => {
+    const [begin, end] = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'];
+    const key = `${begin}\\nabcdefghijklmnopqrstuvwxyz\\n${end}`;
+    const lines = ['x-key', key, 'x-a', begin, 'abcdefghijklmnopqrstuvwxyz', 'ab', 'x-b', end].join('\n');
+    expect(redactor().headers(lines)).toBe(lines.replace(key, '[TOKEN]'));
+    expect(new Scrubber().headers(lines)).toBe(lines.replace(key, '[CREDENTIAL_REDACTED]'));
+  });
+
   test('a value that is a denied name causes no other redaction', () => {
     const lines = 'a\nx-user\nx-user\nbob';
     expect(redactor().headers(lines)).toBe('a\nx-user\nx-user\n[REDACTED]');
@@ -202,6 +213,13 @@ test.each([
   ['/v1/a%20sk-proj-abcdefgh/b%2520c?n=1', '/v1/a%20[REDACTED]/b%2520c?n=1', { token_like: 1 }],
   ['/v1/%zz%40', '/v1/%zz%40', {}],
   ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
+  ['/v1/x?db=redis://u:hunter2@h.example.com', '/v1/x?db=redis://u:[REDACTED]@h.example.com', { token_like: 1 }],
+  ['/v1/hf_abcdefghijklmnopqrstuvwxyz012345/x', '/v1/[REDACTED]/x', { token_like: 1 }],
+  [
+    '/v1/x?k=-----BEGIN+PRIVATE+KEY-----%0Aabcdefghijklmnopqrstuvwxyz%0A-----END+PRIVATE+KEY-----&n=1',
+    '/v1/x?k=[REDACTED]&n=1',
+    { token_like: 1 },
+  ],
   ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],
 ])('the path %s is stored as %s', (path, expected, found) => {
   const some = redactor();

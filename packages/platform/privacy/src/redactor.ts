@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { framingOf, linesOf } from './bodies/body-framing.ts';
 import { addKinds, noFindings, type Detector, type FindingKind } from './findings.ts';
 import { decodedString, encodedString, endOfString } from './bodies/json-text.ts';
+import { findPrivateKeys } from './credentials/private-keys.ts';
 import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyContext } from './privacy-context.ts';
 import { REDACTED } from './header-lines.ts';
@@ -63,15 +64,21 @@ export class Redactor implements Redaction {
 
   /** Header lines (`header-lines.ts`) with the values of denied headers redacted. */
   headers(lines: string): string {
-    const { deniedHeader } = this.#context;
-    if (deniedHeader?.test(lines) !== true) return this.line(lines);
+    const { deniedHeader, linePrefilter } = this.#context;
+    const isDenied = deniedHeader?.test(lines) === true;
+    if (!isDenied && !linePrefilter.mayMatch(lines)) return lines;
     const parts = lines.split('\n');
+    if (isDenied) this.#redactDenied(parts, deniedHeader);
+    // One by one, because a private key may have several lines.
+    return parts.map((part) => this.line(part)).join('\n');
+  }
+
+  #redactDenied(parts: string[], deniedHeader: RegExp): void {
     for (let at = 0; at + 1 < parts.length; at += 2) {
       if (!deniedHeader.test(parts[at] ?? '') || parts[at + 1] === REDACTED) continue;
       parts[at + 1] = REDACTED;
       this.counts.header += 1;
     }
-    return this.line(parts.join('\n'));
   }
 
   /** A body's text; `isCut` when its end is missing. */
@@ -106,7 +113,9 @@ export class Redactor implements Redaction {
   }
 
   #lineEdits(text: string, isLeftOut?: (lineStart: number) => boolean): TextEdit[] {
-    const edits: TextEdit[] = [];
+    // A private key may have several lines.
+    const keys = this.#context.inBodies.includes('token_like') ? findPrivateKeys(text, false) : [];
+    const edits = keys.map((key) => this.#edit(text, key, 'token_like'));
     for (const { start, end } of linesOf(text)) {
       const line = text.slice(start, end);
       if (!this.#context.bodyPrefilter.mayMatch(line) || isLeftOut?.(start) === true) continue;

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
+import { openPrivacyContext } from './privacy-context.ts';
+import { Scrubber } from './redaction.ts';
+import { Redactor } from './redactor.ts';
 import { findCredentials, scrub } from './scrub.ts';
+import { TEST_RULES } from './testing/test-rules.ts';
+
+const redactor = new Redactor(openPrivacyContext(TEST_RULES), 'default');
 
 const corpus = JSON.parse(readFileSync(new URL('../testdata/scrub-corpus.json', import.meta.url), 'utf8')) as {
   readonly redacted: readonly (readonly [string, string])[];
@@ -18,6 +24,10 @@ const parts = fc.constantFrom(
   'sk-',
   'ogk_',
   'eyJaaa.bbb.ccc',
+  'AKIAIOSFODNN7EXAMPLE',
+  'hf_abcdefghijklmnopqrstuvwxyz012345',
+  'redis://u:',
+  '@h',
   'abcdef12',
   'hunter 2',
   'x',
@@ -112,13 +122,27 @@ describe('scrub', () => {
     expect(scrub(expected)).toEqual({ text: expected, count: 0 });
   });
 
-  test('line ends are kept, because they separate header lines', () => {
+  test('line ends are kept, and in header lines also those in a private key', () => {
+    const marker = fc.constantFrom('-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----', 'abcdefghijklmnopqrstuvwxyz');
+    const lineEnds = (text: string) => text.split(/[\r\n]/).length;
     fc.assert(
-      fc.property(texts, (text) => {
-        expect(scrub(text).text.split(/[\r\n]/).length).toBe(text.split(/[\r\n]/).length);
+      fc.property(texts, fc.array(marker), (text, keys) => {
+        expect(lineEnds(scrub(text).text)).toBe(lineEnds(text));
+        const lines = [text, ...keys].join('\n');
+        expect(lineEnds(new Scrubber().headers(lines))).toBe(lineEnds(lines));
+        expect(lineEnds(redactor.headers(lines))).toBe(lineEnds(lines));
       }),
       { numRuns: propertyRuns(5_000) },
     );
+  });
+
+  test('a private key is redacted up to 64 KiB', () => {
+    const [begin, end] = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'];
+    const lines = `\n${'a'.repeat(64)}`.repeat(1_000);
+    expect(scrub(begin + lines + end).text).toBe('[CREDENTIAL_REDACTED]');
+    expect(scrub(begin + lines.repeat(2)).text).toBe(`[CREDENTIAL_REDACTED]${lines.repeat(2).slice(65_536)}`);
+    const prose = `${begin}\n${'and '.repeat(20_000)}${'a'.repeat(64)}\n${end}`;
+    expect(scrub(prose)).toEqual({ text: prose, count: 0 });
   });
 
   test.each([
@@ -140,6 +164,17 @@ describe('scrub', () => {
     ['escaped escapes', `sk-%${'25'.repeat(200_000)}`],
     ['bearers', 'bearer a '.repeat(40_000)],
     ['tabs of JSON', `bearer${'\\\\t'.repeat(130_000)}`],
+    ['beginnings of tokens without more', 'AIza-hf_npm_SG.glpat-'.repeat(20_000)],
+    ['a long first part', `SG.${'a'.repeat(400_000)}`],
+    ['beginnings of private keys', '-----BEGIN PRIVATE KEY-----'.repeat(15_000)],
+    ['private keys without an end', `-----BEGIN PRIVATE KEY-----\n${'a'.repeat(64)}\n`.repeat(4_000)],
+    ['a private key without an end', `-----BEGIN PRIVATE KEY-----${`\n${'a'.repeat(64)}`.repeat(6_000)}`],
+    ['quotes behind private keys', `{"a":"${'-----BEGIN PRIVATE KEY-----\\n-----END PRIVATE KEY-----'.repeat(8_000)}`],
+    ['line ends behind private keys', `-----BEGIN PRIVATE KEY-----${'\n'.repeat(400_000)}-----END PRIVATE KEY-----`],
+    ['beginnings of URLs', 'h://a:'.repeat(70_000) + '@'],
+    ['one long password', `h://a:${'b'.repeat(400_000)}`],
+    ['signs of hosts', `h://a:${'b@'.repeat(200_000)}`],
+    ['users', 'h://a@'.repeat(70_000)],
   ])('takes linear time: %s', (_, text) => {
     const started = performance.now();
     scrub(text);

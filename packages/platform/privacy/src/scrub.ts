@@ -1,26 +1,15 @@
 import { findAssignedSecrets } from './credentials/assigned-secrets.ts';
 import { findBearerTokens } from './credentials/bearer-tokens.ts';
+import { findPrivateKeys } from './credentials/private-keys.ts';
+import { findTokens } from './credentials/tokens.ts';
 import { editedText, mergedSpans, type Span } from './text-edit.ts';
 import { TextPrefilter } from './text-prefilter.ts';
 import { findUnescaped } from './credentials/unescaped-text.ts';
+import { findUrlPasswords } from './credentials/url-passwords.ts';
 import { REDACTED } from './header-lines.ts';
 
 /** The replacement for a credential in logs, spans, stored bodies and errors. Spec: G13.2. */
 export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
-
-// The start of a word: not after a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
-const BEGINS = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`;
-
-// No alternative can match a quote or a backslash, so scrubbing JSON text leaves JSON.
-// The prefix alternatives require six more characters, or "sk-" in prose and "pk_id" in a schema would vanish too. Lookbehinds
-// are bounded: an unbounded one made a megabyte of spaces cost minutes.
-const TOKENS = new RegExp(
-  [
-    `${BEGINS}(?:sk[-_]|[pr]k_|xox[a-z][-_]|gh[oprsu]_|github_pat_|pat_|[so]gk_|svc_live_)[A-Za-z0-9_-]{6,}`,
-    String.raw`${BEGINS}(?<![_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
-  ].join('|'),
-  'g',
-);
 
 // Most texts contain no credential, which this check detects at a fraction of the cost.
 const prefilter = new TextPrefilter({ detectors: ['token_like'] });
@@ -32,10 +21,9 @@ const JSON_BEGINS =
   /^\s{0,64}(?:data:\s{0,8})?(?:\{\s{0,64}["}]|\[\s{0,64}(?:["{[\]]|(?:-?\d+(?:\.\d+)?|true|false|null)\s{0,64}[,\]]))/;
 
 /** The text with every recognised credential replaced, and how many there were.
- *  Recognised: `sk-`, `sk-proj-`, `sk-ant-`, `sk_`, `pk_`, `rk_`, `xoxb-`, `ghp_`, `github_pat_`, `pat_`, `sgk_`, `ogk_`, `svc_live_`
- *  tokens, JWTs, bearer tokens, and the values of `password=`, `secret=`, `token=` (`assigned-secrets.ts`); all of them also
- *  percent-encoded and in JSON's escapes. Scrubbing JSON text leaves JSON.
- *  Spec: G13.1 to G13.4. */
+ *  Recognised: tokens with a known prefix and JWTs (`tokens.ts`), bearer tokens, private keys in PEM, passwords in URLs, and the values of
+ *  `password=`, `secret=`, `token=` (`assigned-secrets.ts`); all of them also percent-encoded and in JSON's escapes. Scrubbing JSON text leaves JSON.
+ *  Spec: G13.1 to G13.4, G13.10, G13.11. */
 export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): { text: string; count: number } {
   if (!prefilter.mayMatch(text)) return { text, count: 0 };
   const found = findIn(text, true);
@@ -60,11 +48,13 @@ function findIn(text: string, withMembers: boolean): Span[] {
 
 function findWritten(text: string, isJson: boolean, withMembers: boolean): Span[] {
   if (!wordPrefilter.mayMatch(text)) return [];
-  const found = [...findBearerTokens(text), ...findAssignedSecrets(text, { isJson, withMembers })];
-  TOKENS.lastIndex = 0;
-  for (let token = TOKENS.exec(text); token !== null; token = TOKENS.exec(text))
-    found.push({ start: token.index, end: TOKENS.lastIndex });
-  return found;
+  return [
+    ...findTokens(text),
+    ...findBearerTokens(text),
+    ...findAssignedSecrets(text, { isJson, withMembers }),
+    ...findUrlPasswords(text),
+    ...findPrivateKeys(text, isJson),
+  ];
 }
 
 const SECRET_NAME = '(?:key|token|secret|password|auth|sig|signature|credential)=';

@@ -7,9 +7,10 @@ import { TextPrefilter } from './text-prefilter.ts';
 
 const prefilter = new TextPrefilter({ detectors: DETECTORS, words: ['"email', '"k"'] });
 const credentials = new TextPrefilter({ detectors: ['token_like'] });
-const BEGINNINGS = 'sk- sk_ pk_ rk_ sgk_ ogk_ pat_ github_pat_ svc_live_ xoxb- xoxp_ gho_ ghp_ ghr_ ghs_ ghu_ eyJ bearer'.split(
-  ' ',
-);
+const BEGINNINGS =
+  'sk- sk_ pk_ rk_ sgk_ ogk_ pat_ github_pat_ svc_live_ xoxb- xoxp_ gho_ ghp_ ghr_ ghs_ ghu_ eyJ bearer glpat- hf_ npm_ gsk_ xai- SG. AKIA ASIA AIza AIzaSy'.split(
+    ' ',
+  );
 
 describe('a prefilter catches', () => {
   test.each([
@@ -56,6 +57,16 @@ describe('a prefilter catches', () => {
         '_',
         'x',
         'authorization:',
+        'abcdefghijklmnopqrstuvwxyz',
+        'ABCDEFGHIJKLMNOP',
+        'abcdefghijklmnopqrst.abcdefghijklmnopqrstuvwxyz0123456',
+        'abcdefghijklmnopqrstuvwxyz012345678',
+        'redis://',
+        'redis:\\/\\/',
+        'u:p',
+        '@',
+        '-----BEGIN RSA PRIVATE KEY-----',
+        '-----END RSA PRIVATE KEY-----',
       ),
       fc.constantFrom(' ', '\t', '\n', '\\n', '\\t', '"', "'", '`', '\\"', ':', '=', ':=', '=>', '==', ',', 'a1', 'é', '\u4f60'),
     );
@@ -109,6 +120,12 @@ describe('a prefilter passes', () => {
     '//+123',
     'a\\u00e9bc',
     'pass word=',
+    'AKIMBO AIzo',
+    'an SG-1',
+    'PUBLIC KEY',
+    'eyjaaa',
+    'PAT_abcdef',
+    '%zz \\u1234',
   ])('%j', (text) => {
     expect(prefilter.mayMatch(text)).toBe(false);
   });

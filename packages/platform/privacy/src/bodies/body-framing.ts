@@ -58,13 +58,18 @@ const HALF_SECRET_MAX = 1_024;
 /** The same for a number written in groups. */
 const NUMBER_MAX = 24;
 
-/** A cut text without its last word and the number groups before it, because half of a secret is not recognised. */
+/** The user and password of a URL, in which commas and brackets separate no words. */
+const HALF_URL = /:\\{0,15}\/\\{0,15}\/[^\s/"]*$/;
+
+/** A cut text without its last word and the number groups or half URL before it, because half of a secret is not recognised. */
 export function dropIncompleteTail(text: string): string {
   let end = text.length;
   const least = Math.max(0, end - HALF_SECRET_MAX);
   while (end > least && isPartOfWord(text, end - 1)) end -= 1;
   // A longer run of such characters is base64 data or a token: parts joined by dots, or the beginning of one.
   if (end === least) end = startOfToken(text, end);
+  const url = HALF_URL.exec(text.slice(Math.max(0, end - HALF_SECRET_MAX), end))?.[0] ?? '';
+  end -= url.length;
   const number = /(?<![-+. ()\d])[-+. ()\d]*$/.exec(text.slice(Math.max(0, end - NUMBER_MAX), end))?.[0] ?? '';
   return text.slice(0, /\d/.test(number) ? end - number.length : end);
 }

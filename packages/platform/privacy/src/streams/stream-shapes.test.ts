@@ -24,6 +24,10 @@ const SECRETS = [
   ['phone', '(415) 555-0100', '[PHONE]'],
   ['ssn', '123-45-6789', '[SSN]'],
   ['token_like', 'sk-proj-canary123456', '[TOKEN]'],
+  ['token_like', 'AKIAIOSFODNN7EXAMPLE', '[TOKEN]'],
+  ['token_like', 'SG.abcdefghijklmnopqrst.abcdefghijklmnopqrstuvwxyz012345', '[TOKEN]'],
+  ['token_like', `-----BEGIN PRIVATE KEY-----\n${'abcd'.repeat(16)}\n-----END PRIVATE KEY-----`, '[TOKEN]'],
+  ['token_like', 'redis://bob:hunter2,(3)@h.example.com', 'redis://bob:[TOKEN]@h.example.com'],
 ] as const;
 const PLAIN: SseStyle = {
   lineEnd: '\n',
@@ -74,7 +78,7 @@ describe('a finding split anywhere is redacted, but not the text around it:', ()
         });
       });
       expect(stored.filter(holds)).toEqual([]);
-      expect(stored.filter((text) => !/to .*\[[A-Z]+\].*, then/.test(text))).toEqual([]);
+      expect(stored.filter((text) => !/to .*\[[A-Z]+\].*, then/s.test(text))).toEqual([]);
     }
   });
 
@@ -303,7 +307,8 @@ test('no text of a cut stream ends with half of a secret', () => {
         PLAIN,
       );
       const cut = new Redactor(tools, 'default').body(text, 'sse', true);
-      expect(joinTexts(shape, parseEvents(readSse(cut))).get('0')).toMatch(/^it is ?\(?(\[\w+\])?$/);
+      const stored = joinTexts(shape, parseEvents(readSse(cut))).get('0');
+      expect(stored?.replaceAll(/-----[A-Z -]*\s?/g, '')).toMatch(/^it is (redis)?\(?(\[\w+\]\s?)?$|^it is$/);
     }
   }
 });
