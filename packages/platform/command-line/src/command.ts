@@ -90,10 +90,10 @@ export function command<const O extends CommandOptions>(of: Command<O>): Command
 
 /** Wrong arguments: the help text is shown, and the exit code is 2. */
 export function usageError(message: string): Error {
-  return Object.assign(new TypeError(message), { code: 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE' });
+  return Object.assign(new TypeError(message), { code: 'wrong_usage' });
 }
 
-/** Whether an error is from `usageError`, from `parseArgs` of node, or the fault `unknown_command`. */
+/** Whether an error is from `usageError`, or the fault `unknown_command`. */
 export function isUsageError(error: unknown): boolean {
-  return codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
+  return ['wrong_usage', 'unknown_command'].includes(codeOf(error));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { codeOf } from '@vitrine/faults/fault';
-import { command, type CommandLine, stringOption, switchOption } from './command.ts';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { command, type CommandLine, isUsageError, stringOption, switchOption } from './command.ts';
 import { durationOption, httpUrlOption, wholeNumberOption } from './option-values.ts';
 import { FORMAT_OPTION, textTable } from './print-result.ts';
 import { createProgress } from './progress.ts';
@@ -138,7 +138,7 @@ describe('an unknown command', () => {
 
   test.each([
     [['keys', 'end'], 'keys end needs ID'],
-    [['keys', 'end', 'a', 'b'], 'unknown command: keys end a b'],
+    [['keys', 'end', 'a', 'b'], 'unexpected argument: b\n'],
     [['keys', 'make', '--colour'], 'unknown option: --colour\n'],
     [['keys', 'make', '--siez', '3'], 'unknown option: --siez; did you mean --size?'],
     [['keys', 'make', '-x'], 'unknown option: -x\n'],
@@ -146,7 +146,7 @@ describe('an unknown command', () => {
     [['keys', 'make', '--size', '--quiet'], '--size needs a value; for one that begins with -, write --size=--quiet'],
     [['keys', 'make', '--quiet=yes'], '--quiet takes no value'],
     [['keys', 'make', '--constructor'], 'unknown option: --constructor'],
-    [['serve', 'now'], 'unknown command: serve now'],
+    [['serve', 'now'], 'unexpected argument: now\n'],
   ])('%j ends with 2 and the help of its command', async (args, said) => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
@@ -158,9 +158,18 @@ describe('an unknown command', () => {
 test.each([
   [['sevre'], 'unknown command: sevre; did you mean serve?'],
   [['keys', 'mak'], 'unknown command: keys mak; did you mean keys make?'],
+  [['kyes', 'make', '--size', '3'], 'unknown command: kyes; did you mean keys make?'],
+  [['kyes'], 'unknown command: kyes; did you mean keys?'],
+  [['keys', 'remove'], 'unknown command: keys remove'],
+  [['keys'], 'keys needs a command: make, end'],
   [['paint'], 'unknown command: paint'],
-])('%j names the nearest command', async (args, message) => {
-  await expect(run(...args)).rejects.toMatchObject({ code: 'unknown_command', message });
+  // The value of a mistyped option is no command.
+  [['--szie', '3'], 'unknown option: --szie; did you mean --size?'],
+  [['--colour', 'red', 'keys', 'make'], 'unknown option: --colour'],
+  [['sevre', '--szie', '3'], 'unknown command: sevre; did you mean serve?'],
+])('%j names what is unknown, and the nearest', async (args, message) => {
+  const error: unknown = await run(...args).catch((error: unknown) => error);
+  expect([isUsageError(error), messageOf(error)]).toEqual([true, message]);
 });
 
 test('a value may begin with a hyphen when it is written with =', async () => {

@@ -1,6 +1,6 @@
+import { didYouMean } from '@vitrine/config/did-you-mean';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { parseArgs } from 'node:util';
-import { didYouMean } from './nearest.ts';
 import {
   COMMON_OPTIONS,
   type Command,
@@ -14,21 +14,23 @@ import {
 /** Runs the command that the arguments name and resolves to its exit code. Faults: `unknown_command`, and those of the command. */
 export async function runCommand(program: CommandLine, args: readonly string[], context: CommandContext): Promise<number> {
   const { commands, defaultCommand } = program;
-  const { words, rest, isVersion, childArgs } = splitChildArgs(commands, args);
+  const { words, rest, isVersion, childArgs, unknown } = splitChildArgs(commands, args);
   const name = words.join(' ') || (isVersion ? 'version' : defaultCommand);
   const found = commands.find((command) => command.name === name);
   const group = commands.filter((command) => command.name.startsWith(`${name} `));
   const wantsHelp = rest.some((arg) => arg === '--help' || arg === '-h');
   if (wantsHelp && found === undefined && group.length > 0) return print(context, helpText(program, group));
   if (wantsHelp && words.length === 0 && commands.length > 1) return print(context, helpText(program));
-  if (found === undefined) throw unknownCommand(name, commands);
+  // Its value would be taken for the command.
+  if (found === undefined && unknown !== undefined) throw unknownOption(unknown, optionsOf(commands));
+  if (found === undefined) throw unknownCommand(name, rest[0], commands);
   const help = commandHelp(program, found);
   try {
     const { values, positionals } = parseRest(found, rest);
     if (wantsHelp) return print(context, help);
     if (found.argument !== undefined && positionals.length === 0) throw usageError(`${name} needs ${synopsisOf(found)}`);
-    if (positionals.length > (found.argument === undefined ? 0 : 1))
-      throw unknownCommand([name, ...positionals].join(' '), commands);
+    const unexpected = positionals[found.argument === undefined ? 0 : 1];
+    if (unexpected !== undefined) throw usageError(`unexpected argument: ${unexpected}`);
     for (const [option, { required }] of Object.entries(found.options))
       if (required === true && values[option] === undefined) throw usageError(`--${option} is required`);
     return await found.run({ values, positionals, childArgs }, context);
@@ -47,9 +49,18 @@ function parseRest(command: Command, args: readonly string[]) {
   return input as ReturnType<typeof parseArgs<{ options: CommandOptions; allowPositionals: true }>>;
 }
 
-function unknownCommand(name: string, commands: readonly Command[]): Fault {
-  const known = commands.map((one) => one.name);
-  return new Fault('unknown_command', { say: `unknown command: ${name}${didYouMean(name, known)}` });
+/** `next`: the argument behind the name, which completes a mistyped group. */
+function unknownCommand(name: string, next: string | undefined, commands: readonly Command[]): Fault {
+  const inGroup = commands.flatMap((one) => (one.name.startsWith(`${name} `) ? [one.name.slice(name.length + 1)] : []));
+  if (inGroup.length > 0) return new Fault('unknown_command', { say: `${name} needs a command: ${inGroup.join(', ')}` });
+  const known = new Set(commands.flatMap((one) => [one.name, one.name.split(' ', 1).join('')]));
+  const nearest = didYouMean(`${name} ${next}`, [...known]) || didYouMean(name, [...known]);
+  return new Fault('unknown_command', { say: `unknown command: ${name}${nearest}` });
+}
+
+function unknownOption(name: string, options: CommandOptions): Error {
+  const known = Object.keys(options).map((one) => `--${one}`);
+  return usageError(`unknown option: ${name}${didYouMean(name, known)}`);
 }
 
 type OptionToken = Extract<NonNullable<ReturnType<typeof parseArgs>['tokens']>[number], { readonly kind: 'option' }>;
@@ -60,10 +71,7 @@ function checkOption(
   option: CommandOptions[string] | undefined,
   options: CommandOptions,
 ): void {
-  if (option === undefined) {
-    const known = Object.keys(options).map((name) => `--${name}`);
-    throw usageError(`unknown option: ${rawName}${didYouMean(rawName, known)}`);
-  }
+  if (option === undefined) throw unknownOption(rawName, options);
   if (option.type === 'boolean' && value !== undefined) throw usageError(`${rawName} takes no value`);
   if (option.type !== 'string') return;
   if (value === undefined) throw usageError(`${rawName} needs a value`);
@@ -94,30 +102,46 @@ function checkOptions(tokens: ReturnType<typeof parseArgs>['tokens'], options: C
 function splitChildArgs(
   commands: readonly Command[],
   args: readonly string[],
-): ReturnType<typeof split> & { childArgs?: readonly string[] } {
+): SplitArguments & { readonly childArgs?: readonly string[] } {
   const end = args.indexOf('--');
   const before = end < 0 ? undefined : split(commands, args.slice(0, end));
   const runsChild = commands.some(({ name, runsChild }) => runsChild === true && name === before?.words.join(' '));
   return before === undefined || !runsChild ? split(commands, args) : { ...before, childArgs: args.slice(end + 1) };
 }
 
-/** The words of the command's name, and all other arguments in their order. Options may precede the command, so this parses the options of all
- *  commands: the value of an option is not a word of a name. */
-function split(commands: readonly Command[], args: readonly string[]): { words: string[]; rest: string[]; isVersion: boolean } {
-  const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS) as CommandOptions;
+/** Arguments, split into the words of a command's name and all others. */
+interface SplitArguments {
+  readonly words: readonly string[];
+  /** In their order. */
+  readonly rest: readonly string[];
+  readonly isVersion: boolean;
+  /** The first option before the name that no command has. */
+  readonly unknown: string | undefined;
+}
+
+/** Options may precede the command, so this parses the options of all commands: the value of an option is not a word of a name. */
+function split(commands: readonly Command[], args: readonly string[]): SplitArguments {
+  const options = optionsOf(commands);
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   const positionals = tokens.filter((token) => token.kind === 'positional');
   const [first, second] = positionals;
   const isGroup = commands.some((command) => command.name.startsWith(`${first?.value} `));
   const words = [first, isGroup ? second : undefined].filter((token) => token !== undefined);
-  const versions = tokens.filter((token) => token.kind === 'option' && ['--version', '-v'].includes(token.rawName));
+  const given = tokens.filter((token) => token.kind === 'option');
+  const versions = given.filter(({ rawName }) => ['--version', '-v'].includes(rawName));
   const isVersion = words.length === 0 && versions.length > 0;
   const dropped = isVersion ? versions : words;
   return {
     words: words.map(({ value }) => value),
     rest: args.filter((_, i) => !dropped.some(({ index }) => index === i)),
     isVersion,
+    unknown: given.find(({ name, index }) => index < (first?.index ?? 0) && !Object.hasOwn(options, name))?.rawName,
   };
+}
+
+/** The options of all commands. */
+function optionsOf(commands: readonly Command[]): CommandOptions {
+  return Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS) as CommandOptions;
 }
 
 function print(context: CommandContext, text: string): number {

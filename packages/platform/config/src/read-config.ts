@@ -1,6 +1,7 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { z } from 'zod';
-import { issuePaths, issueText, shownValue, suggestionOf } from './issue-text.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { issuePaths, issueText, shownValue } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
 import { partialValue, type DeepPartial } from './partial-value.ts';
 import { yamlDocuments } from './yaml-documents.ts';
@@ -169,7 +170,7 @@ function settingsOf(source: ConfigSource, leaves: readonly Leaf[], faults: Confi
     const leaf = known.get(name);
     if (leaf !== undefined) return [{ path: leaf.path, value: valueOf(leaf, text), variable: name }];
     if (!names.includes(name) && !foreign.includes(name))
-      faults.push({ path: name, message: `unknown variable${suggestionOf(name, [...known.keys(), ...names, ...foreign])}` });
+      faults.push({ path: name, message: `unknown variable${didYouMean(name, [...known.keys(), ...names, ...foreign])}` });
     return [];
   });
   const winners = named.filter(({ wins }) => wins);
