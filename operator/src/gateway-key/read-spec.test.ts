@@ -14,7 +14,11 @@ test.each<readonly [spec: Readonly<Record<string, unknown>>, expected: object]>(
     { secretTemplate: { annotations: { 'example.com/team': 'a' } } },
   ],
   [{ permissions: ['no:such'] }, { reason: 'InvalidPermission' }],
-  [{ rotation: { interval: '1 day' } }, { reason: 'InvalidSpec', message: expect.stringContaining('spec.rotation.interval') }],
+  [
+    { rotation: { interval: '1 day' } },
+    { reason: 'InvalidSpec', message: expect.stringContaining('spec.rotation.interval: must match /') },
+  ],
+  [{ role: 7 }, { reason: 'InvalidSpec', message: 'spec.role: must be a string, not a number' }],
   ...['rotated-at', 'rotate', 'rotation-trigger'].map((name): [Readonly<Record<string, unknown>>, object] => [
     { secretTemplate: { annotations: { [`vitrine.dev/${name}`]: 'x' } } },
     {

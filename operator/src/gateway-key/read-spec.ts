@@ -1,3 +1,4 @@
+import { issueText } from '@vitrine/config/issue-text';
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { createHash } from 'node:crypto';
 import type { ConditionReason } from '../runtime/conditions.ts';
@@ -19,7 +20,7 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
 
 /** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes cannot express. */
 export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | ConditionReason {
-  const parsed = gatewayKeySpec.safeParse(spec ?? {});
+  const parsed = gatewayKeySpec.safeParse(spec ?? {}, { error: issueText });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return { reason: 'InvalidSpec', message: `spec.${issue?.path.join('.')}: ${issue?.message}` };
@@ -40,7 +41,7 @@ export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): Gatewa
     return { reason: 'InvalidSpec', message };
   }
   for (const [field, rule] of Object.entries(TEXT_RULES)) {
-    const error = rule?.safeParse(parsed.data[field as TextField] ?? '').error;
+    const error = rule?.safeParse(parsed.data[field as TextField] ?? '', { error: issueText }).error;
     if (error !== undefined) return { reason: 'InvalidSpec', message: `spec.${field}: ${error.issues[0]?.message}` };
   }
   return parsed.data;

@@ -29,8 +29,8 @@ function refusal(text: string, env: Record<string, string> = {}): string {
 }
 
 describe('readConfig', () => {
-  test('defaults apply to missing keys, and the result is frozen', () => {
-    const config = read('');
+  test.each(['', '# nothing yet\n', '---\n'])('defaults apply to missing keys, and the result is frozen: %j', (text) => {
+    const config = read(text);
     expect(config).toEqual({ server: { host: '0.0.0.0', port: 8080 }, tracing: { capture_bodies: false }, detectors: [] });
     expect(Object.isFrozen(config.server)).toBe(true);
   });
@@ -88,10 +88,33 @@ describe('readConfig', () => {
   test.each([
     ['a second document', 'a: 1\n---\nb: 2', /one YAML document/],
     ['a list', '- 1', /must be a mapping/],
-    ['broken YAML', 'server: {port: ', /vitrine\.yaml: /],
-    ['an alias of nothing', 'server: *nothing', /vitrine\.yaml: Unresolved alias/],
-    ['aliases that explode', `a: &a [x]\nb: &b [${'*a, '.repeat(200)}]`, /vitrine\.yaml: Excessive alias/],
-    ['a duplicate key', 'server: {}\nserver: {}', /vitrine\.yaml: /],
+    [
+      'a flow that is not closed',
+      'server: {port: ',
+      /vitrine\.yaml: line 1, column 16: the indentation is wrong, or a bracket is not closed$/m,
+    ],
+    ['a quote that is not closed', 'a: "b', /vitrine\.yaml: line 1, column 6: a quote, a bracket or a colon is missing$/m],
+    [
+      'an alias of nothing',
+      'server: *nothing',
+      /vitrine\.yaml: an alias has no anchor before it, or makes more than 100 copies$/m,
+    ],
+    [
+      'aliases that explode',
+      `a: &a [x]\nb: &b [${'*a, '.repeat(200)}]`,
+      /vitrine\.yaml: an alias has no anchor before it, or makes more than 100 copies$/m,
+    ],
+    ['a duplicate key', 'server: {}\nserver: {}', /vitrine\.yaml: line 2, column 1: the key is given twice$/m],
+    ['a tab', 'server:\n\tport: 1', /vitrine\.yaml: line 2, column 1: a tab cannot indent; use spaces$/m],
+    ['a text with a colon', 'a: b: c', /vitrine\.yaml: line 1, column 4: a text that contains ": " needs quotes$/m],
+    ['a line without a colon', 'one\ntwo: 2', /vitrine\.yaml: line 1, column 1: a colon behind a key is missing$/m],
+    ['a text that begins with @', 'a: @b', /vitrine\.yaml: line 1, column 4: a text that begins with @ or ` needs quotes$/m],
+    ['an unknown escape', 'a: "\\q"', /vitrine\.yaml: line 1, column 5: unknown escape; in single quotes there are none$/m],
+    [
+      'a secret at a wrong place',
+      '- a\nsgk_1: secret',
+      /^(?![^]*(?:secret|sgk_1))[^]*vitrine\.yaml: line 2, column 1: is not valid YAML\n/,
+    ],
     ['a prototype', '__proto__: {server: {port: 7}}', /__proto__: unknown key/],
     ['a port with trailing text', 'server: {port: 80x}', /server\.port/],
   ])('refuses %s', (_, text, expected) => {

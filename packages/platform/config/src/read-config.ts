@@ -1,10 +1,10 @@
-import { Fault, messageOf } from '@vitrine/faults/fault';
+import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { issuePaths, issueText, shownValue } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
 import { partialValue, type DeepPartial } from './partial-value.ts';
-import { yamlDocuments } from './yaml-documents.ts';
+import { readYaml } from './read-yaml.ts';
 import { isTree, merged, setAt, valueAt, type Tree } from './tree.ts';
 
 /** Sources of a configuration: defaults, then one YAML text, then environment variables; later ones win. */
@@ -127,20 +127,13 @@ export function invalidConfig(faults: readonly ConfigFault[]): Fault {
   return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
 }
 
-function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]): Tree {
-  const documents = yamlDocuments(yaml.text);
-  const errors = documents.flatMap((document) => document.errors);
-  faults.push(...errors.map((error) => ({ path: yaml.path, message: error.message.split('\n')[0] ?? 'not YAML' })));
-  if (documents.length > 1) faults.push({ path: yaml.path, message: 'must contain one YAML document' });
-  if (errors.length > 0) return {};
-  try {
-    const value: unknown = documents[0]?.toJS({ maxAliasCount: 100 }) ?? {};
-    if (isTree(value)) return value;
-    faults.push({ path: yaml.path, message: 'must be a mapping of keys to values' });
-  } catch (error) {
-    // An alias without its anchor, or too many aliases.
-    faults.push({ path: yaml.path, message: messageOf(error) });
-  }
+function parseYaml({ path, text }: { path: string; text: string }, faults: ConfigFault[]): Tree {
+  const { value, faults: wrong } = readYaml(text);
+  faults.push(...wrong.map((message) => ({ path, message })));
+  // A document without content is null.
+  const tree = value ?? {};
+  if (isTree(tree)) return tree;
+  faults.push({ path, message: 'must be a mapping of keys to values' });
   return {};
 }
 

@@ -307,7 +307,8 @@ models:
     ['a list', '- 1', /the document: must be an object, not a list/],
     ['a price that is text', `models: [${model.replace('tok: 1', 'tok: cheap')}}]`, /_mtok: must be a number, not a string/],
     ['two documents', 'models: []\n---\nmodels: []', /one YAML document/],
-    ['broken YAML', 'models: [', /invalid/],
+    ['broken YAML', 'models: [', /invalid: line 1, column 10: the indentation is wrong, or a bracket is not closed$/],
+    ['an alias of nothing', 'models: *none', /an alias has no anchor before it/],
   ])('%s is refused with its path', (_, text, expected) => {
     let caught: unknown;
     try {

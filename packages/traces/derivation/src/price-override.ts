@@ -1,5 +1,5 @@
 import { issuePaths, issueText } from '@vitrine/config/issue-text';
-import { yamlDocuments } from '@vitrine/config/yaml-documents';
+import { readYaml } from '@vitrine/config/read-yaml';
 import { Fault } from '@vitrine/faults/fault';
 import { PROVIDERS } from '@vitrine/traces/trace-values';
 import { hash } from 'node:crypto';
@@ -61,12 +61,9 @@ export interface PriceOverride {
  *  `request_usd`, a fee for each request.
  *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
 export function parsePriceOverride(text: string): PriceOverride {
-  const documents = yamlDocuments(text);
-  const [document] = documents;
-  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must contain one YAML document']);
-  const [broken] = document.errors;
-  if (broken !== undefined) throw invalidOverride([broken.message.split('\n', 1)[0] ?? 'not YAML']);
-  const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });
+  const { value, faults } = readYaml(text);
+  if (faults.length > 0) throw invalidOverride(faults);
+  const parsed = overrideFile.safeParse(value, { error: issueText });
   if (!parsed.success) throw invalidOverride(parsed.error.issues.flatMap(textsOf));
   const models = parsed.data.models;
   return { models, version: hash('sha256', JSON.stringify(models)).slice(0, 12) };

@@ -80,7 +80,7 @@ describe('rules', () => {
   });
 
   test.each([
-    ['{"version":2}', 'FILE is not valid evidence'],
+    ['{"version":2}', 'FILE is not valid evidence: version must be 1; pages is required, and must be a list; endpoints is'],
     ['{broken', 'FILE is neither JSON nor HTML'],
   ])('explain rejects %s', async (text, message) => {
     await expect(explained(text, {})).rejects.toThrow(message);

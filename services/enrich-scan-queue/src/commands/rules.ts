@@ -2,11 +2,14 @@ import { command, stringOption, usageError } from '@vitrine/command-line/command
 import { textTable, FORMAT_OPTION, formatResult } from '@vitrine/command-line/print-result';
 import { explain } from '@vitrine/registry/detection/explain';
 import { findTechnology, TECHNOLOGY_RULES, VOCABULARY } from '@vitrine/registry/vocabulary';
+import { issuePaths, issueText } from '@vitrine/config/issue-text';
 import { messageOf } from '@vitrine/faults/fault';
 import { storeEvidence, type StoreEvidence } from '@vitrine/registry/evidence/evidence';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
 import { readFile } from 'node:fs/promises';
-import { prettifyError } from 'zod';
+
+/** Of evidence that is not valid. */
+const MAX_NAMED_FAULTS = 5;
 
 export const rulesList = command({
   name: 'rules list',
@@ -94,9 +97,10 @@ async function readEvidenceFile(file: string, url: string): Promise<StoreEvidenc
     return { version: 1, pages: [extractPageEvidence({ html: text, url, pageClass: 'home' })], endpoints: {} };
   }
   const json = await attempt(() => JSON.parse(text) as unknown, 'FILE is neither JSON nor HTML');
-  const result = storeEvidence.safeParse(json);
-  if (!result.success) throw usageError(`FILE is not valid evidence: ${prettifyError(result.error)}`);
-  return result.data;
+  const { data, error } = storeEvidence.safeParse(json, { error: issueText });
+  if (data !== undefined) return data;
+  const wrong = error.issues.flatMap((issue) => issuePaths(issue).map((path) => `${path.join('.')} ${issue.message}`));
+  throw usageError(`FILE is not valid evidence: ${wrong.slice(0, MAX_NAMED_FAULTS).join('; ')}`);
 }
 
 /** What `read` returns or resolves to; its failure is a usage error. */

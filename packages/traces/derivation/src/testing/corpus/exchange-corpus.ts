@@ -1,4 +1,4 @@
-import { yamlDocuments } from '@vitrine/config/yaml-documents';
+import { readYaml } from '@vitrine/config/read-yaml';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -100,7 +100,7 @@ export function readExchangeCorpus(): CorpusCase[] {
     .filter((file) => file.endsWith('.yaml'))
     .toSorted()
     .map((file) => {
-      const { data, error } = corpusCase.safeParse(yamlDocuments(readFileSync(join(CORPUS, file), 'utf8'))[0]?.toJS());
+      const { data, error } = corpusCase.safeParse(readYaml(readFileSync(join(CORPUS, file), 'utf8')).value);
       if (data === undefined) throw new Error(`${file}: ${z.prettifyError(error)}`);
       return { name: file.replace(/\.yaml$/, ''), about: data.about, exchanges: data.exchanges };
     });
