@@ -22,12 +22,17 @@ export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'
 }
 
 /** How many requests are unpriced, estimated or without usage. Spec: G7.19. */
-export function unknownOf(measures: readonly Measure[]) {
+function unknownOf(measures: readonly Measure[]) {
   return {
     unpriced_requests: sumOf(measures, 'unpriced'),
     estimated_requests: sumOf(measures, 'estimated'),
     missing_usage_requests: sumOf(measures, 'missingUsage'),
   };
+}
+
+/** The same of one measure. Without sums, because these took a third of the time of a series of 30,000 items. */
+export function unknownIn({ unpriced, estimated, missingUsage }: Measure) {
+  return { unpriced_requests: unpriced, estimated_requests: estimated, missing_usage_requests: missingUsage };
 }
 
 export function costTotalsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'costTotals'> {
@@ -54,7 +59,7 @@ export function modelRowsOf(measures: readonly Measure[], print: PrintCost = usd
     avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
     total_tokens: one.totalTokens,
     ...costsOf([one], print),
-    ...unknownOf([one]),
+    ...unknownIn(one),
   }));
   return { items };
 }
@@ -66,7 +71,7 @@ export function keyRowsOf(measures: readonly Measure[], print: PrintCost = usdJs
     request_count: one.requests,
     total_tokens: one.totalTokens,
     ...costsOf([one], print),
-    ...unknownOf([one]),
+    ...unknownIn(one),
     last_active_at: new Date(one.lastActive).toISOString(),
   }));
   return { items };

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { unknownOf } from './measures-to-response.ts';
+import { unknownIn } from './measures-to-response.ts';
 import type { Group, Measure, MeasureQuery } from './trace-measures.ts';
 import { roundUsd, usdJson, usdOf } from './usd.ts';
 
@@ -20,7 +20,7 @@ export const usageItem: SeriesItem = (place, measure) => ({
   input_tokens: measure.inputTokens,
   output_tokens: measure.outputTokens,
   total_tokens: measure.totalTokens,
-  ...unknownOf([measure]),
+  ...unknownIn(measure),
 });
 
 export const costItem: SeriesItem = (place, measure) => {
@@ -32,7 +32,7 @@ export const costItem: SeriesItem = (place, measure) => {
     request_count: requests,
     avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
     avg_cost_upper_usd: roundUsd(usdOf(upper.thousands, upper.pico) / requests),
-    ...unknownOf([measure]),
+    ...unknownIn(measure),
   };
 };
 
@@ -45,7 +45,7 @@ export const latencyItem: SeriesItem = (place, measure) => ({
   p50_ms: measure.p50Ms,
   p95_ms: measure.p95Ms,
   p99_ms: measure.p99Ms,
-  ...unknownOf([measure]),
+  ...unknownIn(measure),
 });
 
 export const errorItem: SeriesItem = (place, measure) => ({
@@ -54,7 +54,7 @@ export const errorItem: SeriesItem = (place, measure) => ({
   error_count_4xx: measure.errors4xx,
   error_count_5xx: measure.errors5xx,
   error_rate: (measure.errors4xx + measure.errors5xx) / measure.requests,
-  ...unknownOf([measure]),
+  ...unknownIn(measure),
 });
 
 /** The response of a breakdown without a bucket. */

@@ -4,7 +4,7 @@ import {
   plainCost,
   sumOfCosts,
   summaryOf,
-  unknownOf,
+  unknownIn,
   type PrintCost,
 } from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
@@ -131,7 +131,7 @@ export async function readReport(
     total_tokens: one.totalTokens,
     total_cost_usd: printCost(one.cost),
     total_cost_upper_usd: printCost(one.upper),
-    ...unknownOf([one]),
+    ...unknownIn(one),
   }));
   return {
     schema_version: 'report.v1',
