@@ -17,6 +17,20 @@ import { startGateway, type RunningGateway } from './running-gateway.ts';
 const MARK = 'canary';
 const keyFor = (place: string) => `sk-proj-${MARK}-${place}-0123456789`;
 const GATEWAY_KEY = `sgk_${MARK}-gateway-key-0123456789`;
+/** Keys of other services, and passwords in URLs. */
+const OTHER_SECRETS = [
+  'AKIACANARY0123456789',
+  `AIzaSy-${MARK}-0123456789`,
+  `hf_${MARK}0123456789abcdefgh`,
+  `glpat-${MARK}-0123456789`,
+  `npm_${MARK}0123456789abcd`,
+  `SG.${MARK}-0123456789.${MARK}-0123456789abcdefghijklmnopqrstuvwxyz`,
+  `xai-${MARK}0123456789abcd`,
+  `gsk_${MARK}0123456789abcd`,
+  `sk-ant-oat01-${MARK}-0123456789`,
+  `postgres://bob:${MARK},p@ss@db.example.com/x`,
+];
+const PRIVATE_KEY = ['-----BEGIN PRIVATE KEY-----', `${MARK}0123456789abcdefgh`, MARK, '-----END PRIVATE KEY-----'];
 
 let opened: AsyncDisposableStack;
 let gateway: RunningGateway;
@@ -112,6 +126,10 @@ async function sendBodies(): Promise<void> {
     `{"content":"${keyFor('escaped').replaceAll('-', '\\u002d')}"}`,
     `{"password":"${MARK}-unfinished`,
     `plain ${keyFor('plain')}, password=${MARK}-assignment`,
+    json({ content: `of others: ${[...OTHER_SECRETS, ...PRIVATE_KEY].join('\n')}` }),
+    [...OTHER_SECRETS, ...PRIVATE_KEY].join('\n'),
+    json({ arguments: json({ others: [...OTHER_SECRETS, PRIVATE_KEY.join('\r\n')] }) }),
+    json({ private_key: PRIVATE_KEY.slice(0, 3).join('\n') }),
   ])
     await send(CHAT, { body });
   await send(CHAT, { body: gzipSync(json({ token: `${MARK}-gzip` })), headers: { 'content-encoding': 'gzip' } });
@@ -148,6 +166,10 @@ async function sendHeads(): Promise<void> {
     },
   );
   await send(`/openai/v1/${keyFor('path')}/x`, { body: '{}' });
+  for (const secret of [...OTHER_SECRETS, PRIVATE_KEY.join(String.raw`\n`)]) {
+    await send(`/openai/v1/${encodeURIComponent(secret)}/x?a=${encodeURIComponent(secret)}&b=1`, { body: '{}' });
+    await send(CHAT, { body: '{}', headers: { 'x-note': secret, 'x-svc-thread-id': secret, 'x-request-id': secret } });
+  }
   await send('/anthropic/v1/messages', { body: json({ model: 'claude' }), headers: { 'x-api-key': keyFor('x-api-key') } });
   await send(CHAT, {
     body: '{}',
@@ -179,6 +201,7 @@ async function sendErrors(): Promise<void> {
   await provoke('/openai/v1/blocked', { body: json({ password: `${MARK}-blocked`, c: keyFor('blocked') }) });
   await provoke(`/openai/v1/blocked/${keyFor('blocked-path')}`, { body: '{}' });
   await provoke('/openai/v1/guarded', { body: `{"token":"${MARK}-broken-guarded` });
+  for (const secret of OTHER_SECRETS) await provoke(`/api/traces/${encodeURIComponent(secret)}`, { method: 'GET' });
   for (const name of ['limit', 'from', 'cursor', 'status', keyFor('parameter-name')])
     await provoke(`/api/traces?${name}=${keyFor('parameter')}`, { method: 'GET' });
   for (const name of ['group_by', 'bucket', 'from'])

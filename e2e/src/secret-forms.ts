@@ -1,5 +1,6 @@
 /** Every form of a secret of the vocabulary, around a part that is unique to one cell of the sweep. The part is at the
- *  beginning and at the end, so that a form that is only partly redacted is found by the other. Spec: G13.3, G13.4. */
+ *  beginning and at the end, so that a form that is only partly redacted is found by the other. Line ends are written `\n`, as header values
+ *  need it. Spec: G13.3, G13.4, G13.10, G13.11. */
 export const SECRET_FORMS: Readonly<Record<string, (part: string) => string>> = {
   'sk-': (part) => `sk-${part}${part}`,
   'sk-proj-': (part) => `sk-proj-${part}_${part}`,
@@ -14,6 +15,20 @@ export const SECRET_FORMS: Readonly<Record<string, (part: string) => string>> = 
   sgk_: (part) => `sgk_${part}-${part}`,
   ogk_: (part) => `ogk_${part}-${part}`,
   svc_live_: (part) => `svc_live_${part}`,
+  // The token of a form in upper case has its part in upper case.
+  AKIA: (part) => `AKIA${part.toUpperCase()}ABCDEFG`,
+  AIza: (part) => `AIza${part}-bcdefghijklmnop_${part}`,
+  AIzaSy: (part) => `AIzaSy${part}-${part}`,
+  hf_: (part) => `hf_${part}abcdef${part}`,
+  'glpat-': (part) => `glpat-${part}-${part}`,
+  npm_: (part) => `npm_${part}ab${part}`,
+  'SG.': (part) => `SG.${part}abcdefg.${part}-abcdefghijklm_${part}`,
+  'xai-': (part) => `xai-${part}ab${part}`,
+  gsk_: (part) => `gsk_${part}ab${part}`,
+  'sk-ant-oat': (part) => `sk-ant-oat01-${part}`,
+  'a private key': (part) => String.raw`-----BEGIN PRIVATE KEY-----\n${part}ab${part}\n-----END PRIVATE KEY-----`,
+  'a private key without its end': (part) => String.raw`-----BEGIN RSA PRIVATE KEY-----\n${part}ab${part}`,
+  'the password of a URL': (part) => `db://u:${part}!${part}@h.example.com`,
   'a JWT': (part) => `eyJ${part}.eyJ${part}.${part}`,
   'a bearer token': (part) => `Bearer ${part}.${part}`,
   'a bearer token after a tab': (part) => `Bearer\t${part}`,
@@ -58,8 +73,9 @@ export class SecretCells {
   foundIn(text: string): string[] {
     const found = new Set<string>();
     for (const reading of readingsOf(text)) {
-      for (const [part] of reading.matchAll(/Zk\d{5}Qx|~[0-9a-z]{3}~/g)) found.add(this.#cells.get(part) ?? '');
-      for (const { 0: half, index } of reading.matchAll(/Zk\d{3}(?!\d\dQx)|(?<!Zk\d\d)\d{3}Qx/g))
+      for (const [part] of reading.matchAll(/Z[kK]\d{5}Q[xX]|~[0-9a-z]{3}~/g))
+        found.add(this.#cells.get(part.replace('ZK', 'Zk').replace('QX', 'Qx')) ?? '');
+      for (const { 0: half, index } of reading.matchAll(/Z[kK]\d{3}(?!\d\dQ[xX])|(?<!Z[kK]\d\d)\d{3}Q[xX]/g))
         found.add(`a half of one: ${half} in ${reading.slice(Math.max(0, index - 60), index + 20)}`);
     }
     found.delete('');

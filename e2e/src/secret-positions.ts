@@ -16,6 +16,8 @@ const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 /** With the minimum of escaping that a request line allows. */
 export const asPath = (secret: string) => secret.replace(/[^\x21-\x7e]|["#%?\\<>{}|^`]/g, encodeURIComponent);
 const everyByte = (secret: string) => secret.replace(/./gs, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
+/** With the line ends of a private key, where a place can have them. */
+export const inLines = (secret: string) => secret.replaceAll(String.raw`\n`, '\n');
 const inJsonEscapes = (secret: string) => secret.replace(/./gs, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Positions of a secret in a path or in a query. */
@@ -57,9 +59,9 @@ const BODIES: Readonly<Record<string, Position>> = {
   'name in JSON': (secret) => ({ headers: JSON_TYPE, body: json({ a: { [secret]: 'x' }, b: 1 }) }),
   'prose in JSON': (secret) => ({
     headers: JSON_TYPE,
-    body: json({ messages: [{ role: 'user', content: `He said "use\n${secret}\tthen" and\\or left` }] }),
+    body: json({ messages: [{ role: 'user', content: `He said "use\n${inLines(secret)}\tthen" and\\or left` }] }),
   }),
-  'JSON in a string': (secret) => ({ headers: JSON_TYPE, body: json({ arguments: json({ a: secret, b: '"' }) }) }),
+  'JSON in a string': (secret) => ({ headers: JSON_TYPE, body: json({ arguments: json({ a: inLines(secret), b: '"' }) }) }),
   'JSON in a string of JSON in a string': (secret) => ({
     headers: JSON_TYPE,
     body: json({ arguments: json({ a: json({ [secret]: `x ${secret} y`, c: 1 }) }) }),
@@ -73,9 +75,9 @@ const BODIES: Readonly<Record<string, Position>> = {
   'value of a form': (secret) => ({ headers: FORM_TYPE, body: new URLSearchParams({ a: 'x', q: secret, b: 'y' }).toString() }),
   'name in a form': (secret) => ({ headers: FORM_TYPE, body: new URLSearchParams({ [secret]: '1', b: 'y' }).toString() }),
   'form, escaped twice': (secret) => ({ headers: FORM_TYPE, body: `q=${encodeURIComponent(encodeURIComponent(secret))}&b=1` }),
-  'part of a form': (secret) => multipart('note', secret),
+  'part of a form': (secret) => multipart('note', inLines(secret)),
   'JSON lines in a part': (secret) => multipart('file', `${json({ a: secret })}\n${json({ b: `"${secret}"` })}\n`),
-  'plain text': (secret) => ({ headers: { 'content-type': 'text/plain' }, body: `one\n  ${secret}\nthree` }),
+  'plain text': (secret) => ({ headers: { 'content-type': 'text/plain' }, body: `one\n  ${inLines(secret)}\nthree` }),
   'lines of JSON': (secret) => ({
     headers: { 'content-type': 'application/jsonl' },
     body: `${json({ a: secret })}\n${json({ b: 1 })}\n`,

@@ -9,7 +9,7 @@ import { databaseText, filesText, telemetryText, unpackedBodies } from './leak-s
 import { GATEWAY, startGateway, type RunningGateway } from './running-gateway.ts';
 import { startProcess } from './running-process.ts';
 import { SecretCells, SECRET_FORMS, SHORT_FORMS } from './secret-forms.ts';
-import { ESCAPINGS, POSITIONS, STREAMS, streamOf, type SecretRequest } from './secret-positions.ts';
+import { ESCAPINGS, inLines, POSITIONS, STREAMS, streamOf, type SecretRequest } from './secret-positions.ts';
 
 // Every form of a secret is sent to every place, through every mode of every kind of gateway, each time another secret. None of them may
 // be found in anything that a gateway writes, sends or prints. A finding names its form, place and mode.
@@ -116,7 +116,7 @@ ${kind.pii}
       provider.streams.set(`${mode} ${stream}`, streamOf(stream, cutSecrets(`${stream} | ${mode}`)));
       requests.push({ headers: { 'x-stream': `${mode} ${stream}` }, body: '' });
     }
-    const whole = Object.keys(ALL_FORMS).map((form) => ({ text: secretFor(form, `bytewise | ${mode}`), cutAt: 1_000 }));
+    const whole = Object.keys(ALL_FORMS).map((form) => ({ text: inLines(secretFor(form, `bytewise | ${mode}`)), cutAt: 1_000 }));
     provider.streams.set(`${mode} bytewise`, streamOf('messages', whole));
     requests.push({ headers: { 'x-stream': `${mode} bytewise`, 'x-bytewise': '1' }, body: '' });
     return requests.map((request) => ({ ...request, path: `/openai/${mode}${request.path ?? '/chat/completions'}` }));
@@ -125,9 +125,9 @@ ${kind.pii}
   /** Every form, cut at each of its characters; and one that comes character by character. */
   function cutSecrets(cell: string): { text: string; cutAt: number }[] {
     return Object.keys(ALL_FORMS).flatMap((form) => {
-      const first = secretFor(form, `cut at 0 | ${cell}`);
+      const first = inLines(secretFor(form, `cut at 0 | ${cell}`));
       const others = Array.from({ length: first.length - 1 }, (_, i) => ({
-        text: secretFor(form, `cut at ${i + 1} | ${cell}`),
+        text: inLines(secretFor(form, `cut at ${i + 1} | ${cell}`)),
         cutAt: i + 1,
       }));
       return [{ text: first, cutAt: 0 }, ...others];
