@@ -103,6 +103,31 @@ test('SIGTERM under load: the collector has every span and the last count of eve
   ]);
 });
 
+test.each(['http/protobuf', 'grpc'])(
+  'over %s the headers of the environment reach the collector of each signal, and no log',
+  async (protocol) => {
+    const addressOf = (signal: string) => (protocol === 'grpc' ? collector.grpcUrl : `${collector.url}/own/${signal}`);
+    const gateway = await start({
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: addressOf('traces'),
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: addressOf('metrics'),
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-both',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=Bearer%20canary-traces',
+      SVC_LOG_LEVEL: 'trace',
+    });
+    await load(gateway, 10, 'few');
+    const diagnostics = await (await fetch(`${gateway.url}/api/diagnostics/trace-pipeline`)).text();
+    gateway.process.signal('SIGTERM');
+    expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
+    const sent = collector.requests.map((how, i) => [how, collector.requestHeaders[i]?.['authorization']].join(' '));
+    const how = protocol === 'grpc' ? 'grpc ' : 'http/protobuf /own/';
+    expect([...new Set(sent)].toSorted()).toEqual([`${how}metrics Bearer canary-both`, `${how}traces Bearer canary-traces`]);
+    expect(gateway.process.stdout).toContain('is listening');
+    for (const text of [gateway.process.stdout, gateway.process.stderr, diagnostics]) expect(text).not.toContain('canary-');
+  },
+);
+
 test('OTEL_SDK_DISABLED stops everything', async () => {
   const gateway = await start({ OTEL_SDK_DISABLED: 'true' });
   await load(gateway, 10, 'quiet');

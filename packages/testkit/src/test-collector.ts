@@ -1,4 +1,10 @@
-import { Server as GrpcServer, ServerCredentials, status as grpcStatus, type ServiceDefinition } from '@grpc/grpc-js';
+import {
+  type Metadata,
+  Server as GrpcServer,
+  ServerCredentials,
+  status as grpcStatus,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,6 +33,8 @@ export interface TestCollector extends AsyncDisposable {
   readonly metricExports: readonly (readonly CollectedMetric[])[];
   /** The transport of each request, such as `http/protobuf+gzip /v1/traces`. */
   readonly requests: readonly string[];
+  /** The headers of each request, or its gRPC metadata. */
+  readonly requestHeaders: readonly Readonly<Record<string, unknown>>[];
   /** `hang`: reads requests and never responds. `refuse`: responds with 400 at once, which clients do not retry. */
   behaviour: CollectorBehaviour;
 }
@@ -43,10 +51,12 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
   const spans: CollectedSpan[] = [];
   const metricExports: CollectedMetric[][] = [];
   const requests: string[] = [];
+  const requestHeaders: Readonly<Record<string, unknown>>[] = [];
   const state = { behaviour: 'accept' as CollectorBehaviour };
-  const take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => {
+  const take: Take = (signal, { body, encoding, how, headers }) => {
     if (discard) return;
     requests.push(how);
+    requestHeaders.push(headers);
     if (signal === 'traces') spans.push(...decodeSpans(body, encoding));
     else metricExports.push(decodeMetrics(body, encoding));
   };
@@ -63,6 +73,7 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
       return metricExports.at(-1) ?? [];
     },
     requests,
+    requestHeaders,
     get behaviour() {
       return state.behaviour;
     },
@@ -79,7 +90,14 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
   };
 }
 
-type Take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => void;
+interface ReceivedExport {
+  readonly body: Uint8Array;
+  readonly encoding: OtlpEncoding;
+  readonly how: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+type Take = (signal: Signal, received: ReceivedExport) => void;
 
 async function respond(
   request: IncomingMessage,
@@ -96,9 +114,11 @@ async function respond(
     const type = request.headers['content-type'] ?? '';
     const body = coding === 'gzip' ? gunzipSync(Buffer.concat(chunks)) : Buffer.concat(chunks);
     const encoding = type === 'application/json' ? 'json' : 'protobuf';
-    const signal = /^\/v1\/(traces|metrics)$/.exec(request.url ?? '')?.[1] as Signal | undefined;
+    // Collectors of vendors have other paths than `/v1/traces`.
+    const signal = /\/(traces|metrics)$/.exec(request.url ?? '')?.[1] as Signal | undefined;
     if (signal === undefined || request.method !== 'POST') return void response.writeHead(404).end();
-    take(signal, body, encoding, `http/${encoding}${coding === undefined ? '' : `+${coding}`} ${request.url}`);
+    const how = `http/${encoding}${coding === undefined ? '' : `+${coding}`} ${request.url}`;
+    take(signal, { body, encoding, how, headers: request.headers });
     response.writeHead(200, { 'content-type': type }).end(encoding === 'json' ? '{}' : undefined);
   } catch (error) {
     if (!response.destroyed && !response.headersSent) response.writeHead(500).end(String(error));
@@ -109,10 +129,11 @@ async function startGrpc(state: { behaviour: CollectorBehaviour }, take: Take): 
   const server = new GrpcServer();
   for (const signal of ['traces', 'metrics'] as const) {
     server.addService(bytesService(SERVICES[signal]), {
-      export: (call: { request: Buffer }, callback: (error: object | null, response?: Buffer) => void) => {
+      export: (call: { request: Buffer; metadata: Metadata }, callback: (error: object | null, response?: Buffer) => void) => {
         if (state.behaviour === 'hang') return;
         if (state.behaviour === 'refuse') return callback({ code: grpcStatus.INVALID_ARGUMENT, details: 'refused' });
-        take(signal, call.request, 'protobuf', `grpc ${signal}`);
+        const received = { body: call.request, encoding: 'protobuf', how: `grpc ${signal}` } as const;
+        take(signal, { ...received, headers: call.metadata.getMap() });
         callback(null, Buffer.alloc(0));
       },
     });

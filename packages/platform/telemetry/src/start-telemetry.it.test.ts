@@ -272,6 +272,73 @@ describe('metrics', () => {
   });
 });
 
+describe('variables of OpenTelemetry', () => {
+  const HEADERS = [
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+    'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+  ] as const;
+  afterEach(() => {
+    for (const name of HEADERS) delete process.env[name];
+  });
+
+  /** Exports one span, and metrics, by the environment alone. */
+  async function exportBy(env: Record<string, string>): Promise<void> {
+    const config = readOrdersConfig({ prometheus_enabled: true }, env);
+    const options = { config, version: '1.2.3', scope: 'vitrine.orders', metricPrefix: 'orders' };
+    const telemetry = await fixture.run((onExportError) => startTelemetry({ ...options, onExportError }));
+    recordSpan(telemetry.tracer!, { name: 'nightly', startedAt: performance.now(), endedAt: performance.now() });
+    await telemetry.flushSpans();
+    await telemetry.flushMetrics();
+    expect(fixture.exportErrors).toEqual([]);
+  }
+
+  test('the address of a signal is used as it is, with its own protocol, and wins over that of both', async () => {
+    const { url, grpcUrl } = fixture.collector;
+    await exportBy({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/both`,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/team-a/traces`,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    });
+    expect(fixture.collector.requests).toEqual(['http/json /team-a/traces', 'http/protobuf /both/v1/metrics']);
+    await fixture.close();
+    await fixture.open();
+    await exportBy({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: fixture.collector.grpcUrl,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${fixture.collector.url}/metrics`,
+    });
+    expect([grpcUrl, fixture.collector.requests]).toEqual([expect.any(String), ['grpc traces', 'http/protobuf /metrics']]);
+  });
+
+  test.each(PROTOCOLS)('over %s headers are decoded and sent, and those of a signal win', async (protocol) => {
+    const env = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20both%2C1, x-team=a',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=Basic dHJhY2VzOmE=,',
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: ' ',
+    };
+    Object.assign(process.env, env);
+    await exportBy({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: fixture.endpointOf(protocol), OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
+    expect(fixture.collector.requestHeaders).toMatchObject([
+      { authorization: 'Basic dHJhY2VzOmE=', 'x-team': 'a' },
+      { authorization: 'Bearer both,1', 'x-team': 'a' },
+    ]);
+  });
+});
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_COMPRESSION', 'brotli'],
+  ['OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', '/nowhere/ca.pem'],
+])('%s=%s is reported, because the exporter ignores it', async (name, value) => {
+  process.env[name] = value;
+  try {
+    await start();
+  } finally {
+    delete process.env[name];
+  }
+  expect(fixture.exportErrors).toEqual([expect.stringMatching(/OTEL_EXPORTER_OTLP_COMPRESSION is invalid|root certificate/)]);
+});
+
 describe('a collector that is slow or gone', () => {
   test.each(PROTOCOLS)('over %s: spans are kept up to a bound, and the rest is counted', async (protocol) => {
     fixture.collector.behaviour = 'hang';

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { scrub } from '@vitrine/privacy/scrub';
 import { readActiveSpanBy } from './active-span.ts';
 import { telemetryParts, type OtelConfig } from './config/otel-config.ts';
+import { signalExporter } from './config/otlp-endpoint.ts';
 import { exportErrorLog } from './export/export-error-log.ts';
 import { createMetricExporter, createSpanExporter } from './export/otlp-exporters.ts';
 import { counter, ServiceMetrics } from './metrics/instrument.ts';
@@ -62,9 +63,14 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
   const exportErrors = exportErrorLog(options.onExportError);
   const report = (message: string) => exportErrors.add('', message);
+  // Before the exporters, which report the variables that they cannot use.
+  diag.setLogger(
+    { error: report, warn: report, info: () => {}, debug: () => {}, verbose: () => {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
   const resource = resourceOf(config, version);
   const spans = parts.spans
-    ? new BoundedSpanProcessor(await createSpanExporter(config), config.export_timeout_ms, spanCounts)
+    ? new BoundedSpanProcessor(await createSpanExporter(config), signalExporter(config, 'traces').timeoutMs, spanCounts)
     : undefined;
   const sources = metricSources({ name: scope, version }, Date.now);
   const push = parts.push ? await pushReader(config, sources) : undefined;
@@ -112,7 +118,7 @@ async function pushReader(config: OtelConfig, producer: MetricProducer): Promise
     metricProducers: [producer],
     exportIntervalMillis: config.metric_export_interval_ms,
     // The reader rejects a timeout above its interval.
-    exportTimeoutMillis: Math.min(config.export_timeout_ms, config.metric_export_interval_ms),
+    exportTimeoutMillis: Math.min(signalExporter(config, 'metrics').timeoutMs, config.metric_export_interval_ms),
     cardinalityLimits: { default: CARDINALITY_LIMIT },
   });
 }
@@ -139,10 +145,6 @@ function register({ resource, readers, spans, samplingRatio, report }: Registrat
     textMapPropagator: null,
     instrumentations: runtime,
   });
-  diag.setLogger(
-    { error: report, warn: report, info: () => {}, debug: () => {}, verbose: () => {} },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
   setGlobalErrorHandler((error) => report(messageOf(error)));
   sdk.start();
   const stopReading = readActiveSpanBy(() => trace.getSpanContext(context.active()));

@@ -47,9 +47,13 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
 async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise<GatewayTelemetry | undefined> {
   const loaded = await loadTelemetry(config);
   if (loaded === undefined) return undefined;
-  const { endpoint } = config;
+  const endpoints = {
+    endpoint: config.endpoint,
+    traces_endpoint: config.traces?.endpoint,
+    metrics_endpoint: config.metrics?.endpoint,
+  };
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-  const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
+  const onExportError = (reason: string) => logger.warn({ reason, ...endpoints, next_step }, 'telemetry export failed');
   return loaded.startGatewayTelemetry({ config, version: VERSION, onExportError });
 }
 

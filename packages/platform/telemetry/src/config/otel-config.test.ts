@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { readOrdersConfig } from '../testing/orders-service.ts';
 import { telemetryParts } from './otel-config.ts';
-import { exportUrl } from './otlp-endpoint.ts';
+import { signalExporter } from './otlp-endpoint.ts';
 
 function refusal(yaml: Record<string, unknown>, env: Record<string, string> = {}): string {
   try {
@@ -90,6 +90,23 @@ describe('variables', () => {
       { export_timeout_ms: 5, metric_export_interval_ms: 6 },
     ],
     [{}, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, { protocol: 'grpc' }],
+    [{}, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'c:1' }, { enabled: true, traces: { endpoint: 'c:1' } }],
+    [{}, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'c:1' }, { enabled: true, metrics: { endpoint: 'c:1' } }],
+    [
+      { traces: { endpoint: 'yaml:1' } },
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ' ' },
+      { enabled: false, traces: { endpoint: 'yaml:1' } },
+    ],
+    [
+      {},
+      {
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc',
+        OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '7',
+        OTEL_EXPORTER_OTLP_TRACES_INSECURE: 'false',
+      },
+      { protocol: 'http/protobuf', traces: { protocol: 'grpc', export_timeout_ms: 7, insecure: false } },
+    ],
+    [{}, { OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '7' }, { export_timeout_ms: 3000, metrics: { export_timeout_ms: 7 } }],
     [{}, { OTEL_METRICS_EXPORTER: 'prometheus', ORDERS_PROMETHEUS_ENABLED: 'false' }, { prometheus_enabled: false }],
     [{}, { ORDERS_OBSERVABILITY_OTEL_PROMETHEUS_PATH: '/a', ORDERS_PROMETHEUS_PATH: '/b' }, { prometheus_path: '/b' }],
     [{}, { OTEL_SERVICE_NAME: 'all', ORDERS_OBSERVABILITY_OTEL_SERVICE_NAME: 'own' }, { service_name: 'own' }],
@@ -102,6 +119,34 @@ describe('variables', () => {
     expect(readOrdersConfig(yaml, env)).toMatchObject(expected);
   });
 
+  const LIST = 'must be name=value pairs with commas between them, percent-encoded';
+  test.each([
+    'authorization',
+    'authorization: Bearer s3cret',
+    '=s3cret',
+    'authorization=%s3cret',
+    'authorization=s3cret%0A',
+    'authorization=s3cr%C3%A9t',
+    'authorization=s3cret;p=1',
+    'x-trace-bin=s3cret',
+    'a b=s3cret',
+    'a=s3cret,b',
+    'a=',
+  ])('headers %j are refused without their values', (text) => {
+    for (const signal of ['', 'TRACES_', 'METRICS_']) {
+      const said = refusal({}, { [`OTEL_EXPORTER_OTLP_${signal}HEADERS`]: text });
+      expect(said).toBe(`the configuration has 1 fault\n  OTEL_EXPORTER_OTLP_${signal}HEADERS: ${LIST}`);
+    }
+  });
+
+  test('headers are not part of the configuration, which is logged', () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20s3cret',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=s3cret,',
+    };
+    expect(readOrdersConfig({}, env)).toEqual(readOrdersConfig({}, {}));
+  });
+
   test('enabled: false leaves the scrape, OTEL_SDK_DISABLED does not', () => {
     const config = readOrdersConfig({ prometheus_enabled: true }, {});
     expect(telemetryParts(config)).toEqual({ spans: false, push: false, scrape: true });
@@ -111,7 +156,7 @@ describe('variables', () => {
   });
 });
 
-describe('exportUrl', () => {
+describe('the address of an exporter', () => {
   test.each([
     [{}, 'http://localhost:4318/v1/traces'],
     [{ protocol: 'grpc' }, 'http://localhost:4317'],
@@ -122,7 +167,13 @@ describe('exportUrl', () => {
     [{ endpoint: 'https://collector/otlp/', insecure: true }, 'https://collector/otlp/v1/traces'],
     [{ endpoint: 'http://collector', protocol: 'grpc' }, 'http://collector:4317'],
     [{ endpoint: '[::1]:9' }, 'http://[::1]:9/v1/traces'],
+    [{ traces: { endpoint: 'https://collector/in/' } }, 'https://collector/in/'],
+    [{ traces: { endpoint: 'http://collector:9' }, endpoint: 'http://other:9' }, 'http://collector:9'],
+    [{ traces: { endpoint: 'collector:9', insecure: false } }, 'https://collector:9/v1/traces'],
+    [{ traces: { endpoint: 'http://collector/in', protocol: 'grpc' } }, 'http://collector:4317'],
+    [{ traces: { protocol: 'grpc' } }, 'http://localhost:4317'],
+    [{ metrics: { endpoint: 'http://collector:9', protocol: 'grpc' } }, 'http://localhost:4318/v1/traces'],
   ])('%j is %s', (yaml, expected) => {
-    expect(exportUrl(readOrdersConfig(yaml, {}), 'traces')).toBe(expected);
+    expect(signalExporter(readOrdersConfig(yaml, {}), 'traces').url).toBe(expected);
   });
 });

@@ -17,6 +17,21 @@ interface OtelConfigOptions {
   readonly reservedPaths: readonly string[];
 }
 
+/** What an exporter needs. Every setting can differ for one signal. */
+const exporterFields = {
+  /** `host:port`, or a URL. The scheme of a URL has precedence over `insecure`. Default: localhost with the protocol's port, 4318, or
+   *  4317 for gRPC. A URL for one signal is used as it is. */
+  endpoint: z
+    .string()
+    .trim()
+    .min(1, { error: 'must not be empty', abort: true })
+    .refine((text) => parseEndpoint(text) !== undefined, 'must be host:port, or an http:// or https:// URL'),
+  protocol: z.enum(['http/protobuf', 'http/json', 'grpc']),
+  insecure: z.boolean(),
+  export_timeout_ms: milliseconds,
+};
+const signalExporter = z.strictObject(exporterFields).partial().optional();
+
 export type OtelConfig = Readonly<z.infer<ReturnType<typeof otelConfig>>>;
 
 /** The schema of the configuration under `observability.otel`; field names are the YAML keys. A service extends it with keys of its own.
@@ -25,16 +40,11 @@ export function otelConfig({ serviceName, reservedPaths }: OtelConfigOptions) {
   return z.strictObject({
     /** Spans and pushed metrics; the scrape depends on `prometheus_enabled` alone. */
     enabled: z.boolean().default(false),
-    /** `host:port`, or a URL. The scheme of a URL has precedence over `insecure`. Default: localhost with the protocol's port, 4318, or
-     *  4317 for gRPC. */
-    endpoint: z
-      .string()
-      .trim()
-      .min(1, { error: 'must not be empty', abort: true })
-      .refine((text) => parseEndpoint(text) !== undefined, 'must be host:port, or an http:// or https:// URL')
-      .optional(),
-    protocol: z.enum(['http/protobuf', 'http/json', 'grpc']).default('http/protobuf'),
-    insecure: z.boolean().default(true),
+    endpoint: exporterFields.endpoint.optional(),
+    protocol: exporterFields.protocol.default('http/protobuf'),
+    insecure: exporterFields.insecure.default(true),
+    traces: signalExporter,
+    metrics: signalExporter,
     service_name: z.string().trim().min(1, 'must not be empty').max(256).default(serviceName),
     traces_enabled: z.boolean().default(true),
     metrics_enabled: z.boolean().default(true),
@@ -45,7 +55,7 @@ export function otelConfig({ serviceName, reservedPaths }: OtelConfigOptions) {
     /** Whether the scrape on the main port needs no key. */
     prometheus_public: z.boolean().default(false),
     sampling_ratio: z.number().min(0).max(1).default(1),
-    export_timeout_ms: milliseconds.default(3_000),
+    export_timeout_ms: exporterFields.export_timeout_ms.default(3_000),
     metric_export_interval_ms: milliseconds.default(10_000),
   });
 }
@@ -74,28 +84,53 @@ export function telemetryParts(config: OtelConfig) {
 type Read = (text: string) => Readonly<Record<string, string>> | undefined;
 
 const BOOLEAN = 'true or false';
+/** A header that HTTP and gRPC can send: a name that ends with `-bin` has bytes as its value, and the exporters drop what follows `;`. */
+const HEADER = /^([\w.-]+(?<!-bin))\s*=([^;]+)$/i;
 
 /** Where a service's configuration has the keys of `otelConfig`. */
 const SECTION = 'observability.otel';
 
 /** The variables of OpenTelemetry and of the scrape, for `readConfig`. They override YAML. A service's own variables override those of OpenTelemetry,
  *  which platforms set for all programs. `<prefix>PROMETHEUS_*` override both, and `OTEL_SDK_DISABLED` switches everything off. `prefix`: of the
- *  service's variables, such as `SVC_`. Spec: G14.4, G14.7 to G14.10. */
+ *  service's variables, such as `SVC_`. Spec: G14.4, G14.7 to G14.10, G14.36. */
 export function otelVariables(prefix: string): NamedVariable[] {
   return [
-    named('OTEL_EXPORTER_OTLP_ENDPOINT', 'an address', (text) => ({ endpoint: text, enabled: 'true' })),
-    named('OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc, http/protobuf or http/json', (text) => ({ protocol: text })),
-    named('OTEL_EXPORTER_OTLP_INSECURE', BOOLEAN, toBoolean('insecure')),
+    ...exporterVariables('', ''),
+    ...exporterVariables('TRACES_', 'traces.'),
+    ...exporterVariables('METRICS_', 'metrics.'),
     named('OTEL_SERVICE_NAME', 'a name', (text) => ({ service_name: text })),
     named('OTEL_TRACES_EXPORTER', 'otlp or none', readTracesExporter),
     named('OTEL_METRICS_EXPORTER', 'otlp, prometheus, both, or none', readMetricsExporter),
     named('OTEL_TRACES_SAMPLER_ARG', 'a number', (text) => ({ sampling_ratio: text })),
-    named('OTEL_EXPORTER_OTLP_TIMEOUT', 'milliseconds', (text) => ({ export_timeout_ms: text })),
     named('OTEL_METRIC_EXPORT_INTERVAL', 'milliseconds', (text) => ({ metric_export_interval_ms: text })),
     named(`${prefix}PROMETHEUS_ENABLED`, BOOLEAN, toBoolean('prometheus_enabled'), true),
     named(`${prefix}PROMETHEUS_PATH`, 'a path', (text) => ({ prometheus_path: text }), true),
     named('OTEL_SDK_DISABLED', BOOLEAN, readDisabled, true),
   ];
+}
+
+/** The variables of the exporters of both signals, or of one. Headers are secrets. They are only checked, so that they are in no log of the
+ *  configuration: the exporters read them themselves. Spec: G14.37. */
+function exporterVariables(signal: string, at: string): NamedVariable[] {
+  const prefix = `OTEL_EXPORTER_OTLP_${signal}`;
+  const headers = 'name=value pairs with commas between them, percent-encoded';
+  return [
+    named(`${prefix}ENDPOINT`, 'an address', (text) => ({ [`${at}endpoint`]: text, enabled: 'true' })),
+    named(`${prefix}PROTOCOL`, 'grpc, http/protobuf or http/json', (text) => ({ [`${at}protocol`]: text })),
+    named(`${prefix}INSECURE`, BOOLEAN, toBoolean(`${at}insecure`)),
+    named(`${prefix}TIMEOUT`, 'milliseconds', (text) => ({ [`${at}export_timeout_ms`]: text })),
+    named(`${prefix}HEADERS`, headers, (text) => (text.split(',').every(isHeader) ? {} : undefined)),
+  ];
+}
+
+/** A comma may end the list. */
+function isHeader(text: string): boolean {
+  const [, , value = '%'] = HEADER.exec(text.trim()) ?? [];
+  try {
+    return text.trim() === '' || /^[ -~]+$/.test(decodeURIComponent(value.trim()));
+  } catch {
+    return false;
+  }
 }
 
 /** A variable that sets fields of the section. `wins`: whether it has precedence over the service's own variable for the same field. */

@@ -6,12 +6,12 @@ import type { SpanExporter, ReadableSpan } from '@opentelemetry/sdk-trace';
 import { MAX_EXPORTS_AT_ONCE } from '../spans/bounded-span-processor.ts';
 import { withExemplars } from '../metrics/exemplar-serializers.ts';
 import type { OtelConfig } from '../config/otel-config.ts';
-import { exportUrl } from '../config/otlp-endpoint.ts';
+import { signalExporter } from '../config/otlp-endpoint.ts';
 import type { Attributes, SpanContext, SpanStatus } from '@opentelemetry/api';
 import { scrub } from '@vitrine/privacy/scrub';
 
-// Headers, certificates and compression are not in the specification. The exporters read them from OTEL_EXPORTER_OTLP_HEADERS,
-// _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is configured.
+// The exporters read headers, compression and certificates themselves: OTEL_EXPORTER_OTLP_HEADERS, _COMPRESSION, _CERTIFICATE, _CLIENT_KEY and
+// _CLIENT_CERTIFICATE, and the same for one signal. gRPC is loaded only when it is configured.
 
 const SPAN_EXPORTERS = {
   'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),
@@ -21,19 +21,16 @@ const SPAN_EXPORTERS = {
 
 /** Sends spans to the collector in the configured protocol, without credentials. */
 export async function createSpanExporter(config: OtelConfig): Promise<SpanExporter> {
-  const { OTLPTraceExporter } = await SPAN_EXPORTERS[config.protocol]();
-  const options = {
-    url: exportUrl(config, 'traces'),
-    timeoutMillis: config.export_timeout_ms,
-    concurrencyLimit: MAX_EXPORTS_AT_ONCE,
-  };
-  return scrubbingExporter(new OTLPTraceExporter(options));
+  const { protocol, url, timeoutMs: timeoutMillis } = signalExporter(config, 'traces');
+  const { OTLPTraceExporter } = await SPAN_EXPORTERS[protocol]();
+  return scrubbingExporter(new OTLPTraceExporter({ url, timeoutMillis, concurrencyLimit: MAX_EXPORTS_AT_ONCE }));
 }
 
 /** Sends metrics to the collector in the configured protocol, with exemplars. */
 export async function createMetricExporter(config: OtelConfig): Promise<PushMetricExporter> {
-  const options = { url: exportUrl(config, 'metrics'), timeoutMillis: config.export_timeout_ms, concurrencyLimit: 1 };
-  if (config.protocol === 'grpc') {
+  const { protocol, url, timeoutMs: timeoutMillis } = signalExporter(config, 'metrics');
+  const options = { url, timeoutMillis, concurrencyLimit: 1 };
+  if (protocol === 'grpc') {
     const grpc = await import('@opentelemetry/otlp-grpc-exporter-base');
     return new OTLPMetricExporterBase(
       grpc.createOtlpGrpcExportDelegate(
@@ -47,7 +44,7 @@ export async function createMetricExporter(config: OtelConfig): Promise<PushMetr
       ),
     );
   }
-  const encoding = config.protocol === 'http/json' ? 'json' : 'protobuf';
+  const encoding = protocol === 'http/json' ? 'json' : 'protobuf';
   const contentType = { 'Content-Type': encoding === 'json' ? 'application/json' : 'application/x-protobuf' };
   return new OTLPMetricExporterBase(
     createOtlpHttpExportDelegate(
