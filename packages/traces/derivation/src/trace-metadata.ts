@@ -72,7 +72,7 @@ function tierText({
   readonly serviceTier: unknown;
   readonly received: Redaction;
 }): string | undefined {
-  return typeof serviceTier === 'string' ? received.line(serviceTier.slice(0, 64)) : undefined;
+  return typeof serviceTier === 'string' ? received.line(serviceTier).slice(0, 64) : undefined;
 }
 
 function sourceOf({ usage, charged, streaming }: Parameters<typeof traceMetadata>[0]): UsageSource | undefined {

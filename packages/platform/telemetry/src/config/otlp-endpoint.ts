@@ -47,6 +47,6 @@ export function signalExporter(settings: ExporterSettings, signal: Signal) {
   // A URL without a port has its scheme's default port, which is not customary for gRPC.
   const isWhole = parsed.hasPort || (isUrl && protocol !== 'grpc');
   const address = `${scheme}://${parsed.host}${isWhole ? '' : `:${protocol === 'grpc' ? 4317 : 4318}`}`;
-  const path = own.endpoint !== undefined && isUrl ? parsed.path : `${parsed.path.replace(/\/+$/, '')}/v1/${signal}`;
+  const path = own.endpoint !== undefined && isUrl ? parsed.path : `${parsed.path.replace(/(?<!\/)\/+$/, '')}/v1/${signal}`;
   return { protocol, timeoutMs, url: protocol === 'grpc' ? address : address + path };
 }
