@@ -163,7 +163,7 @@ describe('gateway audit', () => {
     [['--workspace-id', ''], '--workspace-id must not be empty'],
     [['--actor', ''], '--actor must not be empty'],
     [['--format', 'xml'], '--format must be text or json'],
-    [['more'], 'unknown command'],
+    [['more'], 'unexpected argument: more'],
   ])('%j is a usage error', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect([code, stdout]).toEqual([2, '']);
