@@ -55,10 +55,10 @@ const expectHealthy = async () => {
   expect(upstream.received.map(({ url }) => url).filter((url) => url.includes('smuggled'))).toEqual([]);
 };
 
-describe('requests that could be read in two ways are refused with 400 JSON and reach no provider', () => {
+describe('requests that could be read in two ways are refused in JSON and reach no provider', () => {
   const both = `Content-Length: ${SMUGGLED.length + 5}\r\nTransfer-Encoding: chunked\r\n`;
   const chunked = 'Transfer-Encoding: chunked\r\n';
-  test.each([
+  test.each<[string, string | Buffer, number?]>([
     ['content-length and transfer-encoding', request(both, `0\r\n\r\n${SMUGGLED}`)],
     ['transfer-encoding and content-length', request(`${chunked}Content-Length: 4\r\n`, `0\r\n\r\n${SMUGGLED}`)],
     ['two content-lengths that differ', request(`Content-Length: 0\r\nContent-Length: ${SMUGGLED.length}\r\n`, SMUGGLED)],
@@ -94,16 +94,16 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     ['an empty segment', request('', '', 'GET //evil.test/openai/v1 HTTP/1.1')],
     ['a fragment', request('', '', 'GET /openai/v1#/../x HTTP/1.1')],
     ['an unknown method', request('', '', 'BREW /openai/v1/models HTTP/1.1')],
-    ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
     ['HTTP/3.0', request('', '', 'GET /openai/v1/models HTTP/3.0')],
     ['HTTP/2.0 in the syntax of HTTP/1.1', request('', '', 'GET /openai/v1/models HTTP/2.0')],
     ['HTTP/0.9', request('', '', 'GET /openai/v1/models')],
     ['HTTP/0.9, by a version that sticks to the path', request('', '', 'GET /openai/v1/modelsHTTP/1.1')],
     ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex')],
-  ])('%s', async (_name, bytes) => {
+  ])('%s', async (_name, bytes, status = 400) => {
     const before = upstream.exchanges;
     const responses = await send(bytes);
-    expect(responses.map(({ status }) => status)).toEqual([400]);
+    expect(responses.map((response) => response.status)).toEqual([status]);
     expect(responses[0]?.headers['connection']).toBe('close');
     // A malformed body aborts its request, even if that is already being forwarded.
     const reached = () => upstream.received.slice(upstream.received.length - upstream.exchanges + before);

@@ -80,7 +80,7 @@ export function hostileClients(
 
 /** Whether a response of this status comes from an exchange and not from the parser, which may be stricter. */
 function isOfExchange(status: number | undefined): boolean {
-  return status !== undefined && ![400, 405, 408, 417, 431].includes(status);
+  return status !== undefined && ![400, 405, 408, 417, 431, 505].includes(status);
 }
 
 function counted(of: readonly string[]): Map<string, number> {

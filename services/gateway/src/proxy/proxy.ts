@@ -1,8 +1,7 @@
 import type { Provider } from '@vitrine/traces/trace';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
-import { sendRejection, sendRejectionAndClose } from '@vitrine/http-api/connections/send-rejection';
+import { rejectRequest } from '@vitrine/http-api/connections/reject-request';
 import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
-import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
@@ -129,21 +128,14 @@ function createReject(context: ProxyContext, admission: Admission) {
     caller: Caller,
     isMalformed = false,
   ): true => {
-    const { request, response, correlationId, telemetry, connections } = proxied;
+    const { request, response, correlationId, telemetry } = proxied;
     const { status, reason } = rejection;
     // A malformed request was not searched for one.
     const isKeyMisplaced = rejection === KEY_IN_CREDENTIAL || (isMalformed && admission.hasMisplacedKey(request));
     // The key may be in the query, and the URL is logged and stored.
     if (isKeyMisplaced) request.url = request.url?.split('?', 1)[0];
-    const headers = [CORRELATION_HEADER, correlationId];
     telemetry?.endsWith(response, true);
-    if (isMalformed) {
-      connections.stopServing(request.socket);
-      drainRequest(request, sendRejectionAndClose(response, rejection, headers));
-    } else {
-      drainRequest(request);
-      sendRejection(response, rejection, headers);
-    }
+    rejectRequest(proxied, rejection, [CORRELATION_HEADER, correlationId], { isLast: isMalformed });
     audit(admission, proxied, caller, reason);
     // Only a request that could have a trace counts against the rate of anonymous traces.
     const isRecorded =

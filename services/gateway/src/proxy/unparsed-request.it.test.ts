@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
@@ -76,6 +77,39 @@ describe('a request below a provider prefix that the HTTP parser refuses leaves 
     expect(statusOf(await send(request('Transfer-Encoding: chunked\r\n').concat('nonsense\r\n')))).toBe(400);
     const traces = await tracesBeforeMarker();
     expect(traces.map(({ response_status: status, outcome }) => [status, outcome])).toEqual([[400, 'rejected']]);
+  });
+});
+
+describe('G11.30: HTTP/2 by prior knowledge', () => {
+  const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+  const SETTINGS = '\0\0\0\x04\0\0\0\0\0';
+  const isRefused = (response: string) => {
+    const [head = '', body = ''] = response.split('\r\n\r\n');
+    expect(head).toMatch(
+      /^HTTP\/1\.1 505 HTTP Version Not Supported\r\nContent-Type: application\/json\r\n[^]*\r\nConnection: close$/,
+    );
+    expect(JSON.parse(body)).toEqual({ error: 'HTTP/2 is not served: send HTTP/1.1' });
+  };
+
+  test('gets 505 in JSON over HTTP/1.1, and its connection ends', async () => {
+    gateway = await startTestGateway();
+    isRefused(await send(PREFACE + SETTINGS));
+    expect(await tracesBeforeMarker()).toEqual([]);
+  });
+
+  test('gets it after the responses to earlier requests', async () => {
+    gateway = await startTestGateway();
+    const response = await send(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${PREFACE}${SETTINGS}`);
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
+    isRefused(response.slice(response.indexOf('HTTP/1.1 505')));
+  });
+
+  test('leaves an HTTP/2 client with an error at once', async () => {
+    gateway = await startTestGateway();
+    const session = connectHttp2(gateway.url);
+    const [error] = (await once(session, 'error')) as [Error];
+    expect(error.message).toMatch(/protocol error/i);
+    session.destroy();
   });
 });
 

@@ -18,9 +18,10 @@ export const ENVELOPE_REJECTIONS: RejectionFormat = {
   bodyOf: ({ status, error }, id) => errorBody(codeOfStatus(status), error, id),
 };
 
+/** A message that no service can serve, such as one of HTTP/2 (505), is the client's fault. */
 function codeOfStatus(status: number): ErrorCode {
   const codes = Object.keys(ERROR_RULES) as ErrorCode[];
-  return codes.find((code) => ERROR_RULES[code].status === status) ?? (status < 500 ? 'invalid_request' : 'internal');
+  return codes.find((code) => ERROR_RULES[code].status === status) ?? 'invalid_request';
 }
 
 /** The id that the client sent, if it is valid; else a new one. Spec: S3.8. */

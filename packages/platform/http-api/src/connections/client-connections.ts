@@ -8,7 +8,7 @@ import { readRequestLine, type RequestLine } from './request-line.ts';
 
 /** How long a client may take to close a connection after a final response. A client whose connection is cut at once may never read the response
  *  (RFC 9112, 9.6). */
-const LINGER_MS = 2_000;
+export const LINGER_MS = 2_000;
 /** How long the responses before a malformed request may still take. */
 const FINISH_MS = 3_000;
 /** Requests of one connection that may wait for the responses before them. More are rejected with 503, because each would need a connection to the
@@ -218,6 +218,9 @@ function closeSoon(socket: Socket, end: () => void): void {
 }
 
 function parserRejection(code: string): [CloseReason, Rejection] {
+  // Node's parser stops at the preface of HTTP/2.
+  if (code === 'HPE_PAUSED_H2_UPGRADE')
+    return ['malformed_request', { status: 505, error: 'HTTP/2 is not served: send HTTP/1.1' }];
   if (code === 'HPE_HEADER_OVERFLOW') return ['header_overflow', { status: 431, error: 'the request headers are too large' }];
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return ['request_timeout', { status: 408, error: 'the request did not arrive in time' }];

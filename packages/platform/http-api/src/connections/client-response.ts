@@ -6,7 +6,19 @@ export interface MalformedRequestHandler {
   onMalformedRequest(rejection: Rejection): void;
 }
 
-/** A response with the handler of its request, should that turn out to be malformed. */
+/** A response on a connection of a client. */
 export class ClientResponse extends ServerResponse {
+  /** Handles a request that turns out to be malformed. */
   handler: MalformedRequestHandler | undefined = undefined;
+  /** Whether the client waits for `100 Continue` before it sends the request's body. */
+  awaitsContinue = false;
+
+  /** Asks a waiting client for the body of its request, which is admitted. */
+  sendContinue(): void {
+    if (!this.awaitsContinue) return;
+    this.awaitsContinue = false;
+    // For a request that waits for earlier ones, Node writes the interim response after the head of the final one, where it is read as
+    // the body. Without it the client continues (RFC 9110, 10.1.1), and Node then closes the connection after the response.
+    if (this.socket !== null) this.writeContinue();
+  }
 }

@@ -2,8 +2,7 @@ import { runShutdownStep } from '@vitrine/lifecycle/shutdown-steps';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';
-import { sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
-import { drainRequest } from '../connections/drain-request.ts';
+import { rejectRequest } from '../connections/reject-request.ts';
 import type { ClientConnections } from '../connections/client-connections.ts';
 import { unparsedLog } from '../connections/unparsed-log.ts';
 import { plainRejections, type Rejection } from '../rejection.ts';
@@ -68,16 +67,13 @@ function createApiServer(app: ApiApp, options: HttpServerOptions): HttpServer {
     const invalid = error === undefined ? rejection : { status: 400, error };
     const crowded = response.socket === null && connections.isCrowded(request) ? CROWDED : undefined;
     const refused = invalid ?? crowded;
-    if (refused === undefined) return app(request, response);
-    const id = rejections.correlationIdOf(request.headers);
-    const [headers, body] = [[correlationHeader, id], rejections.bodyOf(refused, id)];
-    if (invalid === undefined) {
-      drainRequest(request);
-      sendRejection(response, refused, headers, body);
-    } else {
-      connections.stopServing(request.socket);
-      drainRequest(request, sendRejectionAndClose(response, refused, headers, body));
+    if (refused === undefined) {
+      response.sendContinue();
+      return app(request, response);
     }
+    const id = rejections.correlationIdOf(request.headers);
+    const options = { isLast: invalid !== undefined, body: rejections.bodyOf(refused, id) };
+    rejectRequest({ request, response, connections }, refused, [correlationHeader, id], options);
   });
   return created;
 }

@@ -31,7 +31,8 @@ const CLOSE_IDLE_MS = 100;
 /** How long afterwards connections are kept whose stream has just ended. Must fit into the step that finishes requests. */
 const MAX_FREED_LATER_MS = 4_000;
 
-/** Serves a request. A request with a `rejection` must not be served: the rejection is its response, the last on its connection. */
+/** Serves a request, and calls `sendContinue` of its response before it reads a body. A request with a `rejection` must not be served: the rejection is
+ *  its response, the last on its connection. */
 type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
 
 const EXPECTATION_FAILED: Rejection = { status: 417, error: 'the expectation cannot be met' };
@@ -76,9 +77,7 @@ export function createHttpServer(options: HttpServerOptions, serve: ServeRequest
   };
   server.on('request', (request, response) => begin(request, response));
   server.on('checkContinue', (request: IncomingMessage, response: ClientResponse) => {
-    // For a request that waits for earlier ones, Node writes the interim response after the head of the final one, where it is read as
-    // the body. Without it the client continues (RFC 9110, 10.1.1), and Node then closes the connection after the response.
-    if (response.socket !== null) response.writeContinue();
+    response.awaitsContinue = true;
     begin(request, response);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ClientResponse) =>

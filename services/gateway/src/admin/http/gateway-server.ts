@@ -26,7 +26,9 @@ export function createGatewayServer(
   const created = createHttpServer(options, (request, response, rejection) => {
     const telemetry = instrumentRequest?.(request, response);
     const { connections } = created;
-    if (!proxy(request, response, telemetry, connections, rejection)) admin(request, response, telemetry, connections, rejection);
+    if (proxy(request, response, telemetry, connections, rejection)) return;
+    response.sendContinue();
+    admin(request, response, telemetry, connections, rejection);
   });
   return created;
 }

@@ -4,6 +4,8 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { responseKindOf } from '@vitrine/trace-derivation/stored-responses';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { Outcome } from '@vitrine/traces/trace';
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import { rejectRequest } from '@vitrine/http-api/connections/reject-request';
 import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
 import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
@@ -37,6 +39,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ClientResponse;
+  readonly #connections: ClientConnections;
   readonly #correlationId: string;
   readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: ExchangeScope;
@@ -57,7 +60,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   constructor(
     context: ProxyContext,
     route: UpstreamRoute,
-    { request, response, correlationId, telemetry }: ProxiedRequest,
+    { request, response, connections, correlationId, telemetry }: ProxiedRequest,
     scope: ExchangeScope,
     /** Called with the reason of a rejection after admission. */
     onRejected: (reason: string | undefined) => void,
@@ -67,6 +70,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#route = route;
     this.#request = request;
     this.#response = response;
+    this.#connections = connections;
     this.#correlationId = correlationId;
     this.#telemetry = telemetry;
     this.#scope = scope;
@@ -95,6 +99,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const send = (body: RequestBody) => {
       if (!this.#isOver) this.#dispatch(path, body);
     };
+    this.#response.sendContinue();
     readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
   }
 
@@ -116,6 +121,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       if (body !== undefined && body.length > 0) this.#sent.push(body);
       this.#dispatch(path, verdict.body, verdict.headers);
     });
+    // It may already be rejected, for its headers.
+    if (this.#outcome === 'completed') this.#response.sendContinue();
   }
 
   #inspected(mode: GuardMode | undefined, contentType: string | undefined, body: Buffer | undefined): Verdict {
@@ -130,8 +137,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#onRejected(rejection.reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
-    drainRequest(this.#request);
-    sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId]);
+    const rejected = { request: this.#request, response: this.#response, connections: this.#connections };
+    rejectRequest(rejected, rejection, [CORRELATION_HEADER, this.#correlationId]);
   }
 
   /** The rest of the request is not HTTP. No more of it can be forwarded, and the start of a next request is unknown. */
