@@ -111,6 +111,7 @@ describe('an exchange that reached no model is free:', () => {
 
   test.each([400, 401, 404, 429, 500, 503, 529])('one that the provider refused with %i', (sentStatus) => {
     expect(free({ sentStatus })).toBe(true);
+    expect(free({ sentStatus, outcome: 'client_closed' })).toBe(true);
   });
 
   test.each(UPSTREAM_ERRORS)('only if nothing was sent: %s', (upstreamError) => {

@@ -13,7 +13,8 @@ export function isFreeRequest({ method, path }: Pick<CapturedExchange, 'method' 
 /** Whether the provider charges nothing for the exchange, whatever it reports. `readsBack` is decided by the caller. Spec: G4.16. */
 export function isFree({ method, path, sentStatus, outcome, upstreamError }: CapturedExchange): boolean {
   if (outcome === 'rejected' || isFreeRequest({ method, path })) return true;
-  if (outcome === 'completed' && sentStatus >= 400) return true;
+  // The provider refused, also if the client did not wait for the end of that response.
+  if ((outcome === 'completed' || outcome === 'client_closed') && sentStatus >= 400) return true;
   return upstreamError !== undefined && NEVER_SENT.includes(upstreamError);
 }
 
